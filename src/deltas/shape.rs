@@ -246,9 +246,9 @@ fn call_shape(field: &Field, form: &Form<'_>, transform: Option<&Node>) -> Optio
             .find(|(name, _)| name == key)
             .map(|(_, member)| member.clone())
     };
-    let below = |way: &[String], keys: &[&str]| -> From {
+    let below = |path: &[String], keys: &[&str]| -> From {
         From::Content(
-            way.iter()
+            path.iter()
                 .cloned()
                 .chain(keys.iter().map(|key| (*key).to_owned()))
                 .collect(),
@@ -270,20 +270,20 @@ fn call_shape(field: &Field, form: &Form<'_>, transform: Option<&Node>) -> Optio
                     (id, name, arguments)
                 }
                 Node::Placeholder { names, .. } => {
-                    let From::Content(way) = place(&names)? else {
+                    let From::Content(path) = place(&names)? else {
                         return None;
                     };
-                    (id, below(&way, &["name"]), below(&way, &["arguments"]))
+                    (id, below(&path, &["name"]), below(&path, &["arguments"]))
                 }
                 _ => return None,
             }
         }
         None | Some(Node::Placeholder { .. }) => {
             if let Some(Node::Placeholder { names, .. }) = transform {
-                let (false, From::Content(way)) = (each, place(names)?) else {
+                let (false, From::Content(path)) = (each, place(names)?) else {
                     return None;
                 };
-                at = way;
+                at = path;
             }
             list = List::Either;
             id_may_lack = true;
@@ -315,7 +315,7 @@ fn call_shape(field: &Field, form: &Form<'_>, transform: Option<&Node>) -> Optio
                 }
                 _ => return None,
             };
-            let ways = [
+            let paths = [
                 (Role::Id, &id),
                 (Role::Name, &name),
                 (Role::Arguments, &From::Content(arguments.clone())),
@@ -327,7 +327,7 @@ fn call_shape(field: &Field, form: &Form<'_>, transform: Option<&Node>) -> Optio
                 },
                 list,
                 id_may_lack,
-                places: places(&at, list, &ways)?,
+                places: places(&at, list, &paths)?,
             })
         }
         Form::Other => return None,
@@ -364,20 +364,20 @@ fn call_shape(field: &Field, form: &Form<'_>, transform: Option<&Node>) -> Optio
 }
 
 /// The places that are looked into; `None` where one member of a call is written inside another.
-fn places(at: &[String], list: List, ways: &[(Role, &From)]) -> Option<Vec<JsonPlace>> {
+fn places(at: &[String], list: List, paths: &[(Role, &From)]) -> Option<Vec<JsonPlace>> {
     let mut places = vec![JsonPlace::default()];
     let call = walk(&mut places, 0, at);
     places[call].role = Role::Calls;
-    for (role, from) in ways {
-        let From::Content(way) = from else { continue };
-        if way.is_empty() {
+    for (role, from) in paths {
+        let From::Content(path) = from else { continue };
+        if path.is_empty() {
             // The whole is the arguments: there is no object around them.
             if list != List::Never || !places[call].members.is_empty() || call != 0 {
                 return None;
             }
         }
-        let place = walk(&mut places, call, way);
-        if places[place].role != Role::Around && !way.is_empty() {
+        let place = walk(&mut places, call, path);
+        if places[place].role != Role::Around && !path.is_empty() {
             return None;
         }
         places[place].role = *role;

@@ -26,7 +26,7 @@ pub(super) struct Split {
     /// The halves behind the value: one for each alternative, `None` where the value comes whole, and behind these one for each that ends a string in delimiters of its own.
     closes: Vec<Option<Closing>>,
     /// The groups that tell the alternatives apart; none for a single one.
-    ways: Vec<Key>,
+    alternatives: Vec<Key>,
     /// How many bytes in front of a match the halves look at.
     pub(super) lookbehind: usize,
 }
@@ -107,7 +107,7 @@ const VALUES: [&str; 3] = [
 ];
 
 /// The name of the group that tells alternatives apart.
-fn alternative(number: usize) -> String {
+fn group_of(number: usize) -> String {
     format!("obverse_alternative_{number}")
 }
 
@@ -126,20 +126,22 @@ impl Split {
     fn read(pattern: &Pattern, string_close: Option<&str>) -> Option<Self> {
         let Parts {
             before,
-            ways,
+            alternatives,
             behind,
         } = Parts::read(pattern.source())?;
         let mut open = before.to_owned();
-        let names: Vec<Key> = match ways.len() {
+        let names: Vec<Key> = match alternatives.len() {
             1 => Vec::new(),
-            many => (0..many).map(|way| alternative(way).into()).collect(),
+            many => (0..many)
+                .map(|alternative| group_of(alternative).into())
+                .collect(),
         };
-        match (ways.as_slice(), names.is_empty()) {
-            ([way], true) => open.push_str(way.before),
+        match (alternatives.as_slice(), names.is_empty()) {
+            ([alternative], true) => open.push_str(alternative.before),
             _ => {
-                let begins = ways.iter().zip(&names);
+                let begins = alternatives.iter().zip(&names);
                 let begins: Vec<String> = begins
-                    .map(|(way, name)| format!("{}(?P<{name}>)", way.before))
+                    .map(|(alternative, name)| format!("{}(?P<{name}>)", alternative.before))
                     .collect();
                 open.push_str(&format!("(?:{})", begins.join("|")));
             }
@@ -152,16 +154,16 @@ impl Split {
         if keyed.count() != 1 || matches_nothing(&open) {
             return None;
         }
-        let ends = ways.iter().map(|way| {
-            let close = format!("{}{behind}", way.behind);
-            Closing::new(&close).filter(|_| VALUES.contains(&way.value))
+        let ends = alternatives.iter().map(|alternative| {
+            let close = format!("{}{behind}", alternative.behind);
+            Closing::new(&close).filter(|_| VALUES.contains(&alternative.value))
         });
-        let string_ends = ways.iter().filter_map(|way| {
+        let string_ends = alternatives.iter().filter_map(|alternative| {
             let close = string_close.filter(|close| !close.is_empty())?;
             Some(Closing::new(&format!(
                 "{}{}{behind}",
                 escaped(close),
-                way.behind
+                alternative.behind
             )))
         });
         let closes: Vec<Option<Closing>> = ends.chain(string_ends).collect();
@@ -173,19 +175,19 @@ impl Split {
         Some(Self {
             open,
             closes,
-            ways: names,
+            alternatives: names,
             lookbehind: lookbehind.unwrap_or_default(),
         })
     }
 
     /// The number of the alternative whose group this is.
-    pub(super) fn way(&self, group: &str) -> Option<usize> {
-        self.ways.iter().position(|name| name == group)
+    pub(super) fn alternative(&self, group: &str) -> Option<usize> {
+        self.alternatives.iter().position(|name| name == group)
     }
 
     /// True if there is but one alternative.
     pub(super) fn is_single(&self) -> bool {
-        self.ways.is_empty()
+        self.alternatives.is_empty()
     }
 
     /// The half behind the value, by its number.
@@ -194,8 +196,8 @@ impl Split {
     }
 
     /// The number of the half that ends a string in delimiters of its own, in this alternative.
-    pub(super) fn string_close(&self, way: usize) -> usize {
-        self.ways.len().max(1) + way
+    pub(super) fn string_close(&self, alternative: usize) -> usize {
+        self.alternatives.len().max(1) + alternative
     }
 }
 
@@ -216,11 +218,11 @@ struct Parts<'s> {
     /// The source before the group of alternatives, and behind it; empty where there is no such group.
     before: &'s str,
     behind: &'s str,
-    ways: Vec<Way<'s>>,
+    alternatives: Vec<Alternative<'s>>,
 }
 
 /// The source of an alternative, taken apart at its value.
-struct Way<'s> {
+struct Alternative<'s> {
     before: &'s str,
     /// The group of the value.
     value: &'s str,
@@ -232,11 +234,11 @@ const VALUE: &str = "(?P<value>";
 impl<'s> Parts<'s> {
     fn read(source: &'s str) -> Option<Self> {
         let top = Top::read(source)?;
-        if let Some(way) = Way::read(source, &top) {
+        if let Some(alternative) = Alternative::read(source, &top) {
             return Some(Self {
                 before: "",
                 behind: "",
-                ways: vec![way],
+                alternatives: vec![alternative],
             });
         }
         let has_value = |group: &&Group| source[group.start..group.end].contains(VALUE);
@@ -246,21 +248,21 @@ impl<'s> Parts<'s> {
             return None;
         }
         let mut from = group.end - inner.len();
-        let mut ways = Vec::new();
+        let mut alternatives = Vec::new();
         for end in group.bars.iter().copied().chain([group.end - 1]) {
             let source = source.get(from..end)?;
-            ways.push(Way::read(source, &Top::read(source)?)?);
+            alternatives.push(Alternative::read(source, &Top::read(source)?)?);
             from = end + 1;
         }
-        (source.matches(VALUE).count() == ways.len()).then(|| Self {
+        (source.matches(VALUE).count() == alternatives.len()).then(|| Self {
             before: &source[..group.start],
             behind: &source[group.end..],
-            ways,
+            alternatives,
         })
     }
 }
 
-impl<'s> Way<'s> {
+impl<'s> Alternative<'s> {
     fn read(source: &'s str, top: &Top) -> Option<Self> {
         let is_value = |group: &&Group| source[group.start..].starts_with(VALUE);
         let group = top.groups.iter().find(is_value)?;

@@ -70,9 +70,9 @@ fn with_defaults(defaults: &str, fields: &[&str]) -> String {
     )
 }
 
-/// The ways of rendering and judging that differ from the usual ones.
+/// The settings of rendering and judging that differ from the usual ones.
 #[derive(Default)]
-struct Ways<'a> {
+struct Setting<'a> {
     parts: bool,
     thorough: bool,
     reasoning_field: Option<&'a str>,
@@ -80,7 +80,7 @@ struct Ways<'a> {
     variables: Map,
 }
 
-impl Ways<'_> {
+impl Setting<'_> {
     /// Lets `ask` ask the judge something of the two templates.
     fn ask<T>(
         &self,
@@ -115,7 +115,7 @@ impl Ways<'_> {
 }
 
 fn judged(chat: &str, response: &str) -> Judgement {
-    Ways::default().judge(chat, response)
+    Setting::default().judge(chat, response)
 }
 
 fn row(judgement: &Judgement, kind: Kind) -> Option<&KindVerdict> {

@@ -51,8 +51,8 @@ pub(crate) enum Sought {
 /// The steps that an attribution may take.
 const MAX_STEPS: usize = 200_000;
 
-/// The ways in which a match may begin that are told at most.
-const MAX_WAYS: usize = 64;
+/// The beginnings in which a match may begin that are told at most.
+const MAX_ALTERNATIVES: usize = 64;
 
 /// Tells which part of the pattern each part of a text is owed to that it matches as a whole; `None` where that was not found out.
 pub(crate) fn spelled(pattern: &Pattern, text: &str) -> Option<Vec<Spelled>> {
@@ -285,72 +285,83 @@ fn is_space(class: &ClassUnicode) -> bool {
         })
 }
 
-/// The ways in which a match begins, each told as far as it goes on without a choice that is hard to follow. What looks behind is not
-/// asked, so that there may be ways here in which no match begins; a way that takes nothing of the text is none. `None` where a match may be
+/// The beginnings in which a match begins, each told as far as it goes on without a choice that is hard to follow. What looks behind is not
+/// asked, so that there may be beginnings here in which no match begins; one that takes nothing of the text is none. `None` where a match may be
 /// empty.
 pub(crate) fn beginnings(pattern: &Pattern) -> Option<Vec<Vec<Sought>>> {
     let parsed = pattern.parsed().ok()?;
-    let mut ways = vec![(Vec::new(), true)];
-    extend(&parsed.node, &mut ways);
-    let ways: Vec<Vec<Sought>> = ways.into_iter().map(|(way, _)| way).collect();
-    let is_told = |way: &Vec<Sought>| way.iter().any(|part| *part != Sought::Space);
-    ways.iter().all(is_told).then_some(ways)
+    let mut alternatives = vec![(Vec::new(), true)];
+    extend(&parsed.node, &mut alternatives);
+    let alternatives: Vec<Vec<Sought>> = alternatives
+        .into_iter()
+        .map(|(alternative, _)| alternative)
+        .collect();
+    let is_told = |alternative: &Vec<Sought>| alternative.iter().any(|part| *part != Sought::Space);
+    alternatives.iter().all(is_told).then_some(alternatives)
 }
 
-/// Goes on with each of the ways that are not told to their end yet.
-fn extend(node: &Node, ways: &mut Vec<(Vec<Sought>, bool)>) {
-    if ways.len() > MAX_WAYS {
-        return ways.iter_mut().for_each(|(_, goes_on)| *goes_on = false);
+/// Goes on with each of the alternatives that are not told to their end yet.
+fn extend(node: &Node, alternatives: &mut Vec<(Vec<Sought>, bool)>) {
+    if alternatives.len() > MAX_ALTERNATIVES {
+        return alternatives
+            .iter_mut()
+            .for_each(|(_, goes_on)| *goes_on = false);
     }
-    let each = |ways: &mut Vec<(Vec<Sought>, bool)>, part: Sought| {
-        for (way, _) in ways.iter_mut().filter(|(_, goes_on)| *goes_on) {
-            match (way.last_mut(), &part) {
+    let each = |alternatives: &mut Vec<(Vec<Sought>, bool)>, part: Sought| {
+        for (alternative, _) in alternatives.iter_mut().filter(|(_, goes_on)| *goes_on) {
+            match (alternative.last_mut(), &part) {
                 (Some(Sought::Text(text)), Sought::Text(more)) => text.push_str(more),
                 (Some(Sought::Space), Sought::Space) => {}
-                _ => way.push(part.clone()),
+                _ => alternative.push(part.clone()),
             }
         }
     };
     match node {
         Node::Empty | Node::Assert(_) => {}
-        // A look-behind at the very beginning has no text before it, so that it rules out an empty way that goes on.
+        // A look-behind at the very beginning has no text before it, so that it rules out an empty alternative that goes on.
         Node::Look(look) if look.behind && !look.negative => {
-            ways.retain(|(way, goes_on)| !goes_on || !way.is_empty());
+            alternatives.retain(|(alternative, goes_on)| !goes_on || !alternative.is_empty());
         }
         Node::Look(look) if look.negative || look.behind => {}
-        Node::Look(look) => extend(&look.node, ways),
-        Node::Char(c) => each(ways, Sought::Text(c.to_string())),
-        Node::Class(class) => each(ways, Sought::Run(class.clone(), 1)),
-        Node::Concat(nodes) => nodes.iter().for_each(|node| extend(node, ways)),
-        Node::Group(_, node) | Node::Atomic(node) => extend(node, ways),
+        Node::Look(look) => extend(&look.node, alternatives),
+        Node::Char(c) => each(alternatives, Sought::Text(c.to_string())),
+        Node::Class(class) => each(alternatives, Sought::Run(class.clone(), 1)),
+        Node::Concat(nodes) => nodes.iter().for_each(|node| extend(node, alternatives)),
+        Node::Group(_, node) | Node::Atomic(node) => extend(node, alternatives),
         Node::Alternation(nodes) => {
-            let before = std::mem::take(ways);
+            let before = std::mem::take(alternatives);
             for node in nodes.iter().filter(|node| !is_condition(node)) {
                 let mut with = before.clone();
                 extend(node, &mut with);
-                for way in with {
-                    if !ways.contains(&way) {
-                        ways.push(way);
+                for alternative in with {
+                    if !alternatives.contains(&alternative) {
+                        alternatives.push(alternative);
                     }
                 }
             }
         }
         Node::Repeat(repeat) => match single(&repeat.node) {
-            Some(class) if is_space(&class) => each(ways, Sought::Space),
-            Some(class) if repeat.max.is_none() => each(ways, Sought::Run(class, repeat.min)),
+            Some(class) if is_space(&class) => each(alternatives, Sought::Space),
+            Some(class) if repeat.max.is_none() => {
+                each(alternatives, Sought::Run(class, repeat.min))
+            }
             _ if repeat.min == 0 && repeat.max == Some(1) => {
-                let without = ways.clone();
-                extend(&repeat.node, ways);
-                for way in without {
-                    if !ways.contains(&way) {
-                        ways.push(way);
+                let without = alternatives.clone();
+                extend(&repeat.node, alternatives);
+                for alternative in without {
+                    if !alternatives.contains(&alternative) {
+                        alternatives.push(alternative);
                     }
                 }
             }
-            _ => ways.iter_mut().for_each(|(_, goes_on)| *goes_on = false),
+            _ => alternatives
+                .iter_mut()
+                .for_each(|(_, goes_on)| *goes_on = false),
         },
         Node::Backreference { .. } | Node::Conditional(_) => {
-            ways.iter_mut().for_each(|(_, goes_on)| *goes_on = false);
+            alternatives
+                .iter_mut()
+                .for_each(|(_, goes_on)| *goes_on = false);
         }
     }
 }
@@ -403,28 +414,28 @@ mod tests {
 
     #[test]
     fn a_match_begins_in_one_of_these_ways() {
-        let ways = |source: &str| {
+        let alternatives = |source: &str| {
             let pattern = Pattern::regex(source).expect("a pattern");
             let tell = |part: &Sought| match part {
                 Sought::Text(text) => text.clone(),
                 Sought::Space => " ".to_owned(),
                 Sought::Run(_, min) => format!("+{min}"),
             };
-            beginnings(&pattern).map(|ways| {
-                let ways = ways
+            beginnings(&pattern).map(|alternatives| {
+                let alternatives = alternatives
                     .iter()
-                    .map(|way| way.iter().map(tell).collect::<String>());
-                ways.collect::<Vec<_>>()
+                    .map(|alternative| alternative.iter().map(tell).collect::<String>());
+                alternatives.collect::<Vec<_>>()
             })
         };
         assert_eq!(
-            ways(r"(?:<s>\s*)?<c>\s*(?P<n>\w+)>"),
+            alternatives(r"(?:<s>\s*)?<c>\s*(?P<n>\w+)>"),
             Some(vec!["<s> <c> +1>".to_owned(), "<c> +1>".to_owned()])
         );
         let close = r"(?:</t>\s*|(?=<c>(?:(?!</t>).)*</c>))";
-        assert_eq!(ways(close), Some(vec!["</t> ".to_owned()]));
+        assert_eq!(alternatives(close), Some(vec!["</t> ".to_owned()]));
         let listed = r"(?:<s>\[|(?<=\))\s*,)\w+\((?<=<s>.*)";
-        assert_eq!(ways(listed), Some(vec!["<s>[+1(".to_owned()]));
-        assert_eq!(ways(r"\s*"), None);
+        assert_eq!(alternatives(listed), Some(vec!["<s>[+1(".to_owned()]));
+        assert_eq!(alternatives(r"\s*"), None);
     }
 }

@@ -161,7 +161,7 @@ impl Bench<'_> {
                     let counts = self.written.entry(spot.clone()).or_default();
                     written
                         .iter()
-                        .for_each(|way| *counts.entry(*way).or_default() += 1);
+                        .for_each(|encoding| *counts.entry(*encoding).or_default() += 1);
                 }
             }
             let seams = seams::seams(&traced.text, &pieces, &talk);
@@ -235,13 +235,13 @@ impl Bench<'_> {
             // Of ways that explain the same renders the first is the plainest.
             counts
                 .iter()
-                .max_by_key(|(way, count)| (**count, std::cmp::Reverse(**way)))
+                .max_by_key(|(encoding, count)| (**count, std::cmp::Reverse(**encoding)))
         });
         InputText {
             holds: spot.holds,
             role: spot.role.clone(),
             key: spot.key.clone(),
-            written: most.map_or(Encoding::Changed, |(way, _)| *way),
+            written: most.map_or(Encoding::Changed, |(encoding, _)| *encoding),
         }
     }
 }

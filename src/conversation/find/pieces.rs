@@ -238,8 +238,8 @@ fn texts(text: &str, runs: &[(Range<usize>, Class)], talk: &Talk) -> Vec<Piece> 
     let mut pieces = Vec::new();
     for (range, index, key) in &groups {
         let value = talk.messages[*index].get(key);
-        let ways = ways(&text[range.clone()], value);
-        let is_place = !ways.is_empty() || range.len() == longest(*index, key);
+        let encodings = encodings(&text[range.clone()], value);
+        let is_place = !encodings.is_empty() || range.len() == longest(*index, key);
         let what = if is_place && seen.insert((*index, key)) {
             What::InputText {
                 spot: Spot {
@@ -248,7 +248,7 @@ fn texts(text: &str, runs: &[(Range<usize>, Class)], talk: &Talk) -> Vec<Piece> 
                     key: Some((*key).to_owned()),
                 },
                 message: Some(*index),
-                written: ways,
+                written: encodings,
             }
         } else {
             What::Hole(ConnectionPart::hole(Hole::Repeated))
@@ -262,36 +262,36 @@ fn texts(text: &str, runs: &[(Range<usize>, Class)], talk: &Talk) -> Vec<Piece> 
 }
 
 /// The ways in which a text may have been written to look so.
-fn ways(seen: &str, value: Option<&Value>) -> BTreeSet<Encoding> {
+fn encodings(seen: &str, value: Option<&Value>) -> BTreeSet<Encoding> {
     let Some(text) = value.and_then(Value::as_str) else {
         return BTreeSet::new();
     };
     let stripped = python::strip(text);
-    let mut ways = BTreeSet::new();
+    let mut encodings = BTreeSet::new();
     for text in [text, stripped] {
         let quoted = json::to_string(&Value::from(text));
         let spelled = json::parse(seen).ok();
         if seen == text && text.len() == stripped.len() {
-            ways.extend([Encoding::AsIs, Encoding::Trimmed]);
+            encodings.extend([Encoding::AsIs, Encoding::Trimmed]);
         } else if seen == text {
-            ways.insert(if text == stripped {
+            encodings.insert(if text == stripped {
                 Encoding::Trimmed
             } else {
                 Encoding::AsIs
             });
         }
         if spelled.as_ref().and_then(Value::as_str) == Some(text) {
-            ways.insert(Encoding::Json);
+            encodings.insert(Encoding::Json);
         }
         if quoted.get(1..quoted.len() - 1) == Some(seen) {
-            ways.insert(Encoding::Escaped);
+            encodings.insert(Encoding::Escaped);
         }
     }
     let ends = [stripped, text.trim_start(), text.trim_end()];
     if ends.contains(&seen) {
-        ways.insert(Encoding::Trimmed);
+        encodings.insert(Encoding::Trimmed);
     }
-    ways
+    encodings
 }
 
 /// Definitions of tools: those that are JSON are places, the others are kept as text.

@@ -291,8 +291,8 @@ fn end_of(link: &Link, step: &Connection) -> usize {
 }
 
 /// The text that is written so.
-fn spelled(written: &str, way: Encoding) -> String {
-    let parsed = match way {
+fn spelled(written: &str, encoding: Encoding) -> String {
+    let parsed = match encoding {
         Encoding::Json => json::parse(written).ok(),
         Encoding::Escaped => json::parse(&format!("\"{written}\"")).ok(),
         _ => None,

@@ -71,7 +71,7 @@ struct Begun {
     /// The beginning of the value.
     at: usize,
     /// The number of the alternative.
-    way: usize,
+    alternative: usize,
 }
 
 /// The text that there is, and what comes of it.
@@ -268,17 +268,17 @@ impl TagReader {
             Ok(Scanned::Found(span)) => span,
             Err(_) => return Step::Lost,
         };
-        let (mut key, mut way) = (None, None);
+        let (mut key, mut alternative) = (None, None);
         self.open
             .groups(&split.open, now.window, &span, |name, group| {
                 if name == "key" {
                     key = group;
-                } else if way.is_none() && group.is_some() {
-                    way = split.way(name);
+                } else if alternative.is_none() && group.is_some() {
+                    alternative = split.alternative(name);
                 }
             });
-        let way = way.or(split.is_single().then_some(0));
-        let (Some(key), Some(way)) = (key, way) else {
+        let alternative = alternative.or(split.is_single().then_some(0));
+        let (Some(key), Some(alternative)) = (key, alternative) else {
             return Step::Lost;
         };
         if now.shape.strings.is_some() {
@@ -286,11 +286,11 @@ impl TagReader {
                 tag: span.start,
                 key,
                 at: span.end,
-                way,
+                alternative,
             })));
         }
         let key = now.window.slice(key);
-        if !self.look_for_end(split, way, key) {
+        if !self.look_for_end(split, alternative, key) {
             return Step::Go(whole_from(now.shape, span.start));
         }
         self.members
@@ -313,7 +313,9 @@ impl TagReader {
 
     /// Begins a value that is JSON.
     fn begin(&mut self, form: Form, begun: &Begun, now: &mut Now<'_, '_>) -> Step {
-        let Begun { tag, way, .. } = *begun;
+        let Begun {
+            tag, alternative, ..
+        } = *begun;
         let key = now.window.slice(begun.key.clone());
         self.hold = tag;
         let (Some(split), Some(strings)) = (&now.shape.split, &now.shape.strings) else {
@@ -322,10 +324,12 @@ impl TagReader {
         let (start, number, guessed) = match (form, &strings.bare) {
             (Form::Json(start), _) => (start, None, Guessed::Json),
             (Form::Delimited(start), _) => {
-                let number = split.string_close(way);
+                let number = split.string_close(alternative);
                 (start, Some(number), Guessed::Text(TEXT))
             }
-            (Form::Bare(start), Some(bare)) => (start, Some(way), Guessed::Text(bare.clone())),
+            (Form::Bare(start), Some(bare)) => {
+                (start, Some(alternative), Guessed::Text(bare.clone()))
+            }
             (Form::Bare(_) | Form::Other, _) => return Step::Go(whole_from(now.shape, tag)),
         };
         if number.is_some_and(|number| !self.look_for_end(split, number, key)) {

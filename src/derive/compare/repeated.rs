@@ -29,7 +29,7 @@ pub(in crate::derive) fn candidates(
 ) -> Vec<Repeated> {
     let close = pieces.shared_start(between, after);
     let open = between.len() - pieces.shared_end(before, between);
-    let ways = if close <= open {
+    let candidates = if close <= open {
         vec![(close, open)]
     } else if between[open..close].trim().is_empty() {
         // White space behind a line feed indents what follows it.
@@ -39,7 +39,8 @@ pub(in crate::derive) fn candidates(
     } else {
         vec![(open, open), (close, close)]
     };
-    ways.into_iter()
+    candidates
+        .into_iter()
         .map(|(close, open)| Repeated {
             each: (between[open..].to_owned(), between[..close].to_owned()),
             before: before[..before.len() - (between.len() - open)].to_owned(),

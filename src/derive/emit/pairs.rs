@@ -282,9 +282,9 @@ fn values(argument: &Pairs) -> String {
         let between: Vec<&str> = around.iter().map(|a| a.between.trim_end()).collect();
         return value(&any_of(&between), lead, &first.close);
     }
-    // A way that begins like another and goes on is tried before that one.
+    // An alternative that begins like another and goes on is tried before that one.
     let mut around: Vec<&Around> = around.iter().collect();
-    around.sort_by_key(|way| std::cmp::Reverse(way.between.trim_end().len()));
+    around.sort_by_key(|alternative| std::cmp::Reverse(alternative.between.trim_end().len()));
     let quoted = quotes.and_then(|(open, close)| {
         let between = first.between.strip_suffix(open.as_str())?;
         let [open, inner] = [open, close].map(|quote| text::escape(quote));
@@ -298,7 +298,9 @@ fn values(argument: &Pairs) -> String {
     // A value that does not begin with a quote may have texts in it, in which anything may stand.
     let any_quotes = argument.quotes().filter(|_| ends_nowhere(argument));
     let outside = any_quotes.and_then(|quotes| {
-        let bare = around.iter().find(|way| way.close.trim().is_empty())?;
+        let bare = around
+            .iter()
+            .find(|alternative| alternative.close.trim().is_empty())?;
         let (between, lead) = split_space(&bare.between, Edge::End);
         let texts = texts_between(quotes.0.trim(), quotes.1.trim());
         Some(format!(
@@ -308,12 +310,16 @@ fn values(argument: &Pairs) -> String {
             text::escape(quotes.0.trim()),
         ))
     });
-    let ways = around.into_iter().map(|Around { between, close }| {
+    let alternatives = around.into_iter().map(|Around { between, close }| {
         let (between, lead) = split_space(between, Edge::End);
         value(&slot::pattern(between), lead, close)
     });
-    let ways: Vec<String> = quoted.into_iter().chain(outside).chain(ways).collect();
-    format!("(?:{})", ways.join("|"))
+    let alternatives: Vec<String> = quoted
+        .into_iter()
+        .chain(outside)
+        .chain(alternatives)
+        .collect();
+    format!("(?:{})", alternatives.join("|"))
 }
 
 /// A pattern for a text as JSON writes one, a text between these quotes, and any character that begins neither.

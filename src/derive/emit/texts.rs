@@ -377,8 +377,8 @@ pub(super) fn reasoning(
         Delimiter::Pattern(pattern) => vec![pattern],
         Delimiter::Literals(literals) => literals.iter().map(|one| text::escape(one)).collect(),
     });
-    let ways = own.into_iter().flatten().chain([next]);
-    field(super::alternatives(ways.collect()).map(Delimiter::pattern))
+    let alternatives = own.into_iter().flatten().chain([next]);
+    field(super::alternatives(alternatives.collect()).map(Delimiter::pattern))
 }
 
 /// The fate of a reasoning that nothing closes before a call.

@@ -1,14 +1,14 @@
 //! The text around the name of a call, taken apart into parts that may be missing or be one of several words.
 //!
-//! Models write the opening of a call in several ways: `to=f <|channel|>commentary json`, `to=f <|channel|>analysis`, `to=f json`. Taken as
+//! Models write the opening of a call with several heads: `to=f <|channel|>commentary json`, `to=f <|channel|>analysis`, `to=f json`. Taken as
 //! wholes, these three say nothing of a fourth; taken apart, they are one sequence of which some parts may be missing and others be one
 //! word or another, and a combination that nobody has seen is read as well.
 //!
-//! A token is the text that two of the ways, or of their words, begin or end with alike, such as `<|channel|>` in `<|channel|>commentary`
-//! and `<|channel|>analysis`; the rest is a token, too. The ways are aligned one after the other ([`Sequence::take`]), by their longest
-//! common subsequence of tokens, as multiple alignments are made progressively (Feng and Doolittle, 1987). A token that is in no other way
+//! A token is the text that two of the heads, or of their words, begin or end with alike, such as `<|channel|>` in `<|channel|>commentary`
+//! and `<|channel|>analysis`; the rest is a token, too. The heads are aligned one after the other ([`Sequence::take`]), by their longest
+//! common subsequence of tokens, as multiple alignments are made progressively (Feng and Doolittle, 1987). A token that is in no other head
 //! is a part that may be missing; where one word stands in the place of another, directly behind the same token, that is a choice. Parts
-//! that are missing from the same ways stand together. For `k` ways of `n` tokens it takes `k * n * n` steps.
+//! that are missing from the same heads stand together. For `k` heads of `n` tokens it takes `k * n * n` steps.
 
 use super::widening::{Edit, SPACE, Split, either, source, without};
 use crate::derive::compare::text::escape;
@@ -17,14 +17,14 @@ use crate::response_template::{Delimiter, Document};
 use crate::text::{common_prefix, common_suffix};
 use crate::value::python;
 
-/// A part of a head: the tokens that may stand there, and the ways in which none of them does.
+/// A part of a head: the tokens that may stand there, and the heads in which none of them does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Column {
     tokens: Vec<String>,
     missing: Vec<usize>,
 }
 
-/// The parts of all ways that were taken.
+/// The parts of all heads that were taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Sequence {
     columns: Vec<Column>,
@@ -36,19 +36,19 @@ pub(super) fn apply(document: &Document, name: &str, heads: &[&Edit]) -> Option<
     let field = document.fields.get(name)?;
     let source = source(field.open.as_ref()?);
     let split = Split::of(&source)?;
-    let mut ways = vec![(text(split.before)?, text(split.behind)?)];
+    let mut sides = vec![(text(split.before)?, text(split.behind)?)];
     let mut group = split.group.to_owned();
     for head in heads {
         let (before, behind) = head.head()?;
         let behind = behind.trim_matches(python::is_space);
         group = without(&group, behind);
-        ways.push((before.to_owned(), behind.to_owned()));
+        sides.push((before.to_owned(), behind.to_owned()));
     }
-    let texts = ways.iter().flat_map(|(before, behind)| [before, behind]);
+    let texts = sides.iter().flat_map(|(before, behind)| [before, behind]);
     let tokens = Tokens::of(texts.map(String::as_str));
     let (mut before, mut behind) = (Sequence::default(), Sequence::default());
     let mut may_be_none = false;
-    for (lead, between) in &ways {
+    for (lead, between) in &sides {
         before.take(&tokens.in_text(lead));
         match between.is_empty() {
             true => may_be_none = true,
@@ -138,11 +138,11 @@ fn joins(text: &str, at: usize) -> bool {
 }
 
 impl Sequence {
-    /// Takes another way.
+    /// Takes another head.
     fn take(&mut self, tokens: &[String]) {
-        let way = self.taken;
+        let number = self.taken;
         self.taken += 1;
-        if way == 0 {
+        if number == 0 {
             let columns = tokens.iter().map(|token| Column {
                 tokens: vec![token.clone()],
                 missing: Vec::new(),
@@ -167,12 +167,12 @@ impl Sequence {
                 new = rest;
             }
             for mut column in old {
-                column.missing.push(way);
+                column.missing.push(number);
                 columns.push(column);
             }
             columns.extend(new.iter().map(|token| Column {
                 tokens: vec![token.clone()],
-                missing: (0..way).collect(),
+                missing: (0..number).collect(),
             }));
             columns.extend(self.columns.get(next_column).cloned());
             (column, token) = (next_column + 1, next_token + 1);
@@ -209,7 +209,7 @@ impl Sequence {
         found
     }
 
-    /// A pattern for any of it. Columns that are missing from the same ways are there or missing together.
+    /// A pattern for any of it. Columns that are missing from the same heads are there or missing together.
     fn pattern(&self) -> String {
         let groups = self
             .columns
@@ -270,11 +270,11 @@ fn text(pattern: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn sequence(ways: &[&str]) -> Sequence {
-        let tokens = Tokens::of(ways.iter().copied());
+    fn sequence(heads: &[&str]) -> Sequence {
+        let tokens = Tokens::of(heads.iter().copied());
         let mut sequence = Sequence::default();
-        for way in ways {
-            sequence.take(&tokens.in_text(way));
+        for head in heads {
+            sequence.take(&tokens.in_text(head));
         }
         sequence
     }

@@ -80,7 +80,7 @@ impl Anchor {
 #[derive(Debug, Clone)]
 pub(in crate::derive) struct Beginning {
     /// The name of the candidate among those that were found.
-    way: &'static str,
+    name: &'static str,
     because: &'static str,
     pub(in crate::derive) anchor: Anchor,
     pub(in crate::derive) evidence: Evidence,
@@ -96,30 +96,30 @@ pub(in crate::derive) fn candidates(
     let mut candidates = Vec::new();
     for (rank, beginning) in found.into_iter().enumerate() {
         let opens_a_region = opens_a_region && rank == 0;
-        let candidate = |way: String, because: &str, beginning: Beginning| {
+        let candidate = |name: String, because: &str, beginning: Beginning| {
             let literals = beginning.anchor.literals.iter();
             let means: Vec<String> = literals.map(|one| json::quote(one)).collect();
-            Candidate::new(way, means.join(" or "), because, beginning)
+            Candidate::new(name, means.join(" or "), because, beginning)
         };
         let shorter = beginning.without_last_token(pieces).map(|shorter| {
-            let way = match beginning.way {
+            let name = match beginning.name {
                 WHOLE => "without its last token".to_owned(),
-                way => format!("{way}, without its last token"),
+                name => format!("{name}, without its last token"),
             };
             let because = if opens_a_region {
                 "what its last token opens is rendered right behind it: a reasoning, a call, or what the last turn is prefilled with"
             } else {
                 "its last token might open something that no render shows"
             };
-            candidate(way, because, shorter)
+            candidate(name, because, shorter)
         });
-        let because = match (beginning.way, opens_a_region) {
+        let because = match (beginning.name, opens_a_region) {
             (WHOLE, false) => {
                 "it stands before every answer, and nothing was seen that its last token opens"
             }
             _ => beginning.because,
         };
-        let whole = candidate(beginning.way.to_owned(), because, beginning);
+        let whole = candidate(beginning.name.to_owned(), because, beginning);
         match shorter {
             Some(shorter) if opens_a_region => candidates.extend([shorter, whole]),
             shorter => candidates.extend(std::iter::once(whole).chain(shorter)),
@@ -252,7 +252,7 @@ pub(in crate::derive) fn read(
     let ending = |evidence: &Evidence| {
         let marker = tail.filter(|tail| !tail.trim().is_empty())?;
         Some(Beginning {
-            way: "what all prompts end with",
+            name: "what all prompts end with",
             because: "under some settings the prompt begins the turn with something else, and ends as the others do",
             anchor: Anchor::of([marker.clone()]),
             evidence: Evidence {
@@ -265,7 +265,7 @@ pub(in crate::derive) fn read(
         (Some(marker), Some(evidence)) if !marker.trim().is_empty() => {
             let ending = ending(&evidence);
             let whole = Beginning {
-                way: WHOLE,
+                name: WHOLE,
                 because: "it stands before every answer",
                 anchor: Anchor::of([marker.clone()]),
                 evidence: Evidence { marker, ..evidence },
@@ -275,7 +275,7 @@ pub(in crate::derive) fn read(
         (_, Some(evidence)) if own.len() > 1 => {
             let ending = ending(&evidence);
             let each = Beginning {
-                way: "as each prompt has it",
+                name: "as each prompt has it",
                 because: "under some settings the prompt begins the turn with something else",
                 evidence: Evidence {
                     marker: own[0].clone(),
@@ -447,7 +447,7 @@ fn read_gap(
             .pieces
             .last_token(&gap[..gap.len() - last.len()])
             .len()..];
-    let ways = [
+    let beginnings = [
         (
             "the last marker",
             "it is the last that stands before an answer, and there is no generation prompt",
@@ -464,7 +464,7 @@ fn read_gap(
             gap.trim_start(),
         ),
     ];
-    let beginnings = ways.into_iter().map(|(way, because, marker)| {
+    let beginnings = beginnings.into_iter().map(|(name, because, marker)| {
         // White space that the prompt lacks belongs to the turn.
         let marker = if history.ends_with(marker.trim_end()) && !history.ends_with(marker) {
             marker.trim_end()
@@ -472,7 +472,7 @@ fn read_gap(
             marker
         };
         Beginning {
-            way,
+            name,
             because,
             anchor: Anchor::of([marker.to_owned()]),
             evidence: Evidence {

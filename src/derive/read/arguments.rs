@@ -155,26 +155,26 @@ fn around_candidates(
     middle: &str,
     after: &str,
 ) -> Vec<Candidate<Repeated>> {
-    let mut ways = repeated::candidates(pieces, before, middle, after);
+    let mut candidates = repeated::candidates(pieces, before, middle, after);
     // The characters right before and right behind a value are a pair of quotes.
     let quote = between.trim_end().chars().next_back();
     let is_quoted = quote.is_some_and(|quote| {
         !quote.is_alphanumeric() && middle.starts_with(quote) && after.starts_with(quote)
     });
     if is_quoted {
-        ways.reverse();
+        candidates.reverse();
     }
-    let candidate = |(rank, way): (usize, Repeated)| {
-        let [open, close] = [&way.each.0, &way.each.1].map(|one| choice::marker(one));
+    let candidate = |(rank, one): (usize, Repeated)| {
+        let [open, close] = [&one.each.0, &one.each.1].map(|one| choice::marker(one));
         let because = match (rank, is_quoted) {
             (0, true) => "the same stands right before a value and right behind it",
             (0, false) => "what begins each argument stands before the first, too",
             _ => "what ends an argument begins as what begins one does",
         };
         let name = ["first", "second"].get(rank).copied().unwrap_or("further");
-        Candidate::new(name, format!("{open} … {close}"), because, way)
+        Candidate::new(name, format!("{open} … {close}"), because, one)
     };
-    ways.into_iter().enumerate().map(candidate).collect()
+    candidates.into_iter().enumerate().map(candidate).collect()
 }
 
 /// Reads what stands around two arguments in `text`, and where in it the arguments are.
@@ -298,11 +298,11 @@ impl Pairs {
         rest: &str,
     ) -> Option<&'t str> {
         let said = self.after_key(said, key)?.strip_suffix(rest)?;
-        let ways = self.value.iter().filter_map(|Around { between, close }| {
+        let candidates = self.value.iter().filter_map(|Around { between, close }| {
             said.strip_prefix(between.as_str())?
                 .strip_suffix(close.replace(slot::KEY, key).as_str())
         });
-        ways.min_by_key(|value| value.len())
+        candidates.min_by_key(|value| value.len())
     }
 
     /// Returns the text around values that are texts and around no values of another type, if there is such; these are the quotes.
@@ -352,8 +352,8 @@ impl Pairs {
                 Style::Json(around) => Some(around),
                 _ => None,
             };
-            for way in self.value.iter_mut().chain(json) {
-                way.close.push_str(&behind);
+            for one in self.value.iter_mut().chain(json) {
+                one.close.push_str(&behind);
             }
             around.0.truncate(around.0.len() - before.len());
             around.1.replace_range(..to, "");
@@ -365,9 +365,9 @@ impl Pairs {
         let shortest = self
             .value
             .iter()
-            .min_by_key(|way| way.between.len() + way.close.len())?;
-        let is_in_all = self.value.iter().all(|way| {
-            way.between.starts_with(&shortest.between) && way.close.ends_with(&shortest.close)
+            .min_by_key(|one| one.between.len() + one.close.len())?;
+        let is_in_all = self.value.iter().all(|one| {
+            one.between.starts_with(&shortest.between) && one.close.ends_with(&shortest.close)
         });
         is_in_all.then(|| shortest.clone())
     }

@@ -21,7 +21,7 @@ fn derived(template: &str) -> Derivation {
 }
 
 /// The candidates of a decision, with the fate of each.
-fn ways<'d>(derivation: &'d Derivation, name: &str) -> &'d [ReportedCandidate] {
+fn candidates<'d>(derivation: &'d Derivation, name: &str) -> &'d [ReportedCandidate] {
     let mut decisions = derivation.report.decisions.iter();
     let decision = decisions.find(|decision| decision.name == name);
     &decision
@@ -29,10 +29,12 @@ fn ways<'d>(derivation: &'d Derivation, name: &str) -> &'d [ReportedCandidate] {
         .candidates
 }
 
-fn fate(derivation: &Derivation, name: &str, way: &str) -> Fate {
-    let mut ways = ways(derivation, name).iter();
-    let way = ways.find(|one| one.name == way);
-    way.unwrap_or_else(|| panic!("no such way of {name}")).fate
+fn fate(derivation: &Derivation, name: &str, candidate: &str) -> Fate {
+    let mut candidates = candidates(derivation, name).iter();
+    let candidate = candidates.find(|one| one.name == candidate);
+    candidate
+        .unwrap_or_else(|| panic!("no such candidate of {name}"))
+        .fate
 }
 
 fn fates(derivation: &Derivation) -> Vec<Fate> {
@@ -66,9 +68,9 @@ fn what_is_asked_for_is_tried_and_nothing_is_taken_for_it() {
     assert!(!fates.contains(&Fate::NotTried), "{fates:?}");
     assert!(fates.contains(&Fate::Fails) && fates.contains(&Fate::NoBetter));
     // A reading that loses messages shows one of them.
-    let none = ways(&all, "reasoning")
+    let none = candidates(&all, "reasoning")
         .iter()
-        .find(|way| way.name == "none");
+        .find(|candidate| candidate.name == "none");
     let lost = none.and_then(|none| none.counterexample.as_ref()).unwrap();
     assert_ne!(lost.expected, lost.parsed);
     assert!(lost.response.contains("<think>"), "{lost:?}");
@@ -86,10 +88,12 @@ fn a_reading_with_which_more_comes_back_takes_the_place_of_the_first() {
         "{:#?}",
         derivation.report.findings
     );
-    let options = ways(&derivation, "content close");
+    let options = candidates(&derivation, "content close");
     let (first, taken) = (
         &options[0],
-        options.iter().find(|way| way.fate == Fate::Taken),
+        options
+            .iter()
+            .find(|candidate| candidate.fate == Fate::Taken),
     );
     assert_eq!(first.fate, Fate::Fails);
     assert_ne!(taken.map(|taken| &taken.name), Some(&first.name));
@@ -104,16 +108,16 @@ fn a_reading_with_which_more_comes_back_takes_the_place_of_the_first() {
 
 #[test]
 fn what_somebody_has_chosen_stays_although_less_comes_back() {
-    let wanted = |way: &str| Options {
-        prefer: vec![("content close".to_owned(), way.to_owned())],
+    let wanted = |candidate: &str| Options {
+        prefer: vec![("content close".to_owned(), candidate.to_owned())],
         ..Options::default()
     };
     let kept = tried(WORDS, &wanted("pattern")).unwrap();
     assert!(!kept.report.verified);
     assert_eq!(fate(&kept, "content close", "pattern"), Fate::Taken);
-    let fates: Vec<Fate> = ways(&kept, "content close")
+    let fates: Vec<Fate> = candidates(&kept, "content close")
         .iter()
-        .map(|way| way.fate)
+        .map(|candidate| candidate.fate)
         .collect();
     assert!(
         !fates.contains(&Fate::Fails),
@@ -123,9 +127,9 @@ fn what_somebody_has_chosen_stays_although_less_comes_back() {
 
 #[test]
 fn what_cannot_be_chosen_is_told_with_what_can() {
-    let wanted = |name: &str, way: &str| {
+    let wanted = |name: &str, candidate: &str| {
         let options = Options {
-            prefer: vec![(name.to_owned(), way.to_owned())],
+            prefer: vec![(name.to_owned(), candidate.to_owned())],
             ..Options::default()
         };
         tried(&chat(REASONED), &options).unwrap_err().to_string()

@@ -100,7 +100,7 @@ fn the_first_failure_is_shrunk_where_it_is_no_plain_one() {
 fn a_failure_can_be_asked_for_again_and_made_smaller() {
     let chat = chat(&[THOUGHT, SAID, CALLED].concat(), "");
     let lone = CALLS.replace(r#""open": "<c>""#, r#""open_pattern": "(?<!</c>)<c>""#);
-    Ways::default().ask(
+    Setting::default().ask(
         &chat,
         &fields(&[THINKING, CONTENT, &lone]),
         |judge, subject| {
@@ -137,7 +137,7 @@ fn a_failure_can_be_asked_for_again_and_made_smaller() {
 #[test]
 fn what_speaks_of_a_marker_is_shown_where_it_is_taken_for_one() {
     let chat = chat(&[THOUGHT, SAID, CALLED].concat(), "");
-    Ways::default().ask(
+    Setting::default().ask(
         &chat,
         &fields(&[THINKING, CONTENT, CALLS]),
         |judge, subject| {
@@ -174,7 +174,7 @@ fn what_speaks_of_a_marker_is_handed_over_as_calls_are() {
         ([SAID, called].concat(), vec!["arguments"]),
         (SAID.to_owned(), vec![]),
     ] {
-        Ways::default().ask(
+        Setting::default().ask(
             &chat(&answer, ""),
             &fields(&[CONTENT, &calls]),
             |judge, subject| {
@@ -185,7 +185,7 @@ fn what_speaks_of_a_marker_is_handed_over_as_calls_are() {
     }
     let changing = "{% set ns = [] %}{% for c in m.tool_calls or [] %}{% set _ = ns.append(c) %}{% endfor %}\
         {% for c in ns %}<c>{{ c.function | tojson }}</c>{% endfor %}";
-    Ways::default().ask(
+    Setting::default().ask(
         &chat(&[SAID, changing].concat(), ""),
         &fields(&[CONTENT, CALLS]),
         |judge, _| {
@@ -232,9 +232,9 @@ fn cases_parse_to_their_messages() {
 fn to_be_thorough_is_to_try_more() {
     let chat = chat(&[THOUGHT, SAID, CALLED].concat(), "");
     let response = fields(&[THINKING, CONTENT, CALLS]);
-    let thorough = Ways {
+    let thorough = Setting {
         thorough: true,
-        ..Ways::default()
+        ..Setting::default()
     };
     let judgement = thorough.judge(&chat, &response);
     assert_all_back(&judgement);

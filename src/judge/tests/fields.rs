@@ -53,9 +53,9 @@ fn a_name_that_transformers_hands_on_is_an_alias() {
 fn a_field_that_is_renamed_is_renamed_before_it_is_appended() {
     let chat = chat(&[&THOUGHT.replace("thinking", "musing"), SAID].concat(), "");
     let response = fields(&[&thinking_as("thinking"), CONTENT]);
-    let renamed = Ways {
+    let renamed = Setting {
         reasoning_field: Some("thinking"),
-        ..Ways::default()
+        ..Setting::default()
     };
     assert_all_back(&renamed.judge(&chat, &response));
     let judgement = judged(&chat, &response);

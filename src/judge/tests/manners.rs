@@ -98,14 +98,14 @@ fn content_as_parts_comes_back_as_text() {
         "",
     )
     .replace("{{ m.content }}", "{{ m.content[0].text }}");
-    let ways = Ways {
+    let setting = Setting {
         parts: true,
-        ..Ways::default()
+        ..Setting::default()
     };
-    let judgement = ways.judge(&parts, &fields(&[CONTENT]));
+    let judgement = setting.judge(&parts, &fields(&[CONTENT]));
     assert_all_back(&judgement);
     assert_eq!(manner(&judgement, Kind::Content), "content as parts");
-    let lost = ways.judge(
+    let lost = setting.judge(
         &parts,
         &fields(&[r#""content": {"open": "<t>", "close": "thicket</t>"}"#]),
     );
@@ -213,15 +213,15 @@ fn a_chat_template_is_given_the_variables_that_it_needs() {
     let response = fields(&[CONTENT]);
     let nowhere = judged(&chat, &response);
     assert_eq!(nowhere.rounds.passed + nowhere.rounds.failed, 0);
-    let ways = Ways {
+    let setting = Setting {
         variables: Map::from_iter([("town".to_owned(), "Arles".into())]),
-        ..Ways::default()
+        ..Setting::default()
     };
-    let somewhere = ways.judge(&chat, &response);
+    let somewhere = setting.judge(&chat, &response);
     assert_all_back(&somewhere);
     assert!(holds(&somewhere, Kind::Content));
     let other = "{% if town == 'Nantes' %}<o>{% endif %}";
-    let judgement = ways.judge(&chat.replace("<bot>", &format!("<bot>{other}")), &response);
+    let judgement = setting.judge(&chat.replace("<bot>", &format!("<bot>{other}")), &response);
     assert_all_back(&judgement);
     assert!(judgement.rounds.passed > somewhere.rounds.passed);
 }

@@ -37,10 +37,10 @@ pub(super) enum Step {
     Literal(Finder<'static>),
     /// One of these, of which none begins with another.
     OneOf(Vec<Box<str>>),
-    /// The first way that matches, or none of them where it is optional. A way begins at the number of a step and ends where the
+    /// The first alternative that matches, or none of them where it is optional. An alternative begins at the number of a step and ends where the
     /// next begins, the last at `end`, where all go on.
     Choice {
-        ways: Vec<usize>,
+        alternatives: Vec<usize>,
         end: usize,
         optional: bool,
     },
@@ -142,14 +142,17 @@ fn add_first_bytes(steps: &[Step], range: Range<usize>, starts: &mut ByteSet) ->
                 return true;
             }
             Step::Choice {
-                ways,
+                alternatives,
                 end,
                 optional,
             } => {
-                let ends = ways.iter().skip(1).chain([end]);
-                let all = ways.iter().zip(ends).fold(true, |all, (start, end)| {
-                    add_first_bytes(steps, *start..*end, starts) && all
-                });
+                let ends = alternatives.iter().skip(1).chain([end]);
+                let all = alternatives
+                    .iter()
+                    .zip(ends)
+                    .fold(true, |all, (start, end)| {
+                        add_first_bytes(steps, *start..*end, starts) && all
+                    });
                 if !all || !optional {
                     return all;
                 }
@@ -227,9 +230,18 @@ fn beginning(parts: &[Part]) -> String {
             let all = literals.iter().map(String::as_str);
             all.reduce(common_beginning).unwrap_or_default().to_owned()
         }
-        [Part::Choice { ways, optional }, rest @ ..] => {
+        [
+            Part::Choice {
+                alternatives,
+                optional,
+            },
+            rest @ ..,
+        ] => {
             let skipped = optional.then(|| beginning(rest));
-            let all = ways.iter().map(|way| beginning(way)).chain(skipped);
+            let all = alternatives
+                .iter()
+                .map(|alternative| beginning(alternative))
+                .chain(skipped);
             all.reduce(|a, b| common_beginning(&a, &b).to_owned())
                 .unwrap_or_default()
         }
@@ -255,18 +267,21 @@ fn add_steps(parts: &[Part], steps: &mut Vec<Step>) {
             Part::OneOf(literals) => {
                 Step::OneOf(literals.iter().map(|text| text.as_str().into()).collect())
             }
-            Part::Choice { ways, optional } => {
+            Part::Choice {
+                alternatives,
+                optional,
+            } => {
                 let place = steps.len();
-                // It holds the place until it is known where its ways begin.
+                // It holds the place until it is known where its alternatives begin.
                 steps.push(Step::End);
-                let add = |way: &Vec<Part>| {
+                let add = |alternative: &Vec<Part>| {
                     let start = steps.len();
-                    add_steps(way, steps);
+                    add_steps(alternative, steps);
                     start
                 };
-                let ways = ways.iter().map(add).collect();
+                let alternatives = alternatives.iter().map(add).collect();
                 steps[place] = Step::Choice {
-                    ways,
+                    alternatives,
                     end: steps.len(),
                     optional: *optional,
                 };

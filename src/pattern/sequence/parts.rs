@@ -10,9 +10,9 @@ pub(super) enum Part {
     Char(char),
     /// One of these, of which none begins with another.
     OneOf(Vec<String>),
-    /// The first of these ways that matches, or none of them where it is optional.
+    /// The first of these alternatives that matches, or none of them where it is optional.
     Choice {
-        ways: Vec<Vec<Part>>,
+        alternatives: Vec<Vec<Part>>,
         optional: bool,
     },
     Run {
@@ -52,7 +52,12 @@ pub(super) fn take_apart(node: &Node, names: &[(String, usize)]) -> Option<Vec<P
 
 fn choices(parts: &[Part]) -> usize {
     let of_part = |part: &Part| match part {
-        Part::Choice { ways, .. } => 1 + ways.iter().map(|way| choices(way)).sum::<usize>(),
+        Part::Choice { alternatives, .. } => {
+            1 + alternatives
+                .iter()
+                .map(|alternative| choices(alternative))
+                .sum::<usize>()
+        }
         _ => 0,
     };
     parts.iter().map(of_part).sum()
@@ -110,19 +115,24 @@ fn add_parts(node: &Node, names: &[(String, usize)], parts: &mut Vec<Part>) -> O
             }) if class::contains(class, '\n') => parts.push(Part::End),
             _ => return None,
         },
-        Node::Alternation(ways) => parts.push(alternation(ways, names)?),
+        Node::Alternation(alternatives) => parts.push(alternation(alternatives, names)?),
         Node::Repeat(repeat)
             if (repeat.min, repeat.max) == (0, Some(1))
                 && repeat.kind != RepeatKind::Lazy
                 && !matches!(repeat.node, Node::Char(_) | Node::Class(_)) =>
         {
-            let mut inner = way(&repeat.node, names)?;
-            let ways = match inner.as_mut_slice() {
-                [Part::Choice { ways, optional }] if !*optional => std::mem::take(ways),
+            let mut inner = alternative(&repeat.node, names)?;
+            let alternatives = match inner.as_mut_slice() {
+                [
+                    Part::Choice {
+                        alternatives,
+                        optional,
+                    },
+                ] if !*optional => std::mem::take(alternatives),
                 _ => vec![inner],
             };
             parts.push(Part::Choice {
-                ways,
+                alternatives,
                 optional: true,
             });
         }
@@ -194,9 +204,12 @@ fn trimmed(first: &Node, rest: &Node) -> Option<Part> {
 }
 
 fn alternation(nodes: &[Node], names: &[(String, usize)]) -> Option<Part> {
-    let ways = nodes.iter().map(|node| way(node, names));
-    let ways: Vec<Vec<Part>> = ways.collect::<Option<_>>()?;
-    let literals: Option<Vec<String>> = ways.iter().map(|way| as_literal(way)).collect();
+    let alternatives = nodes.iter().map(|node| alternative(node, names));
+    let alternatives: Vec<Vec<Part>> = alternatives.collect::<Option<_>>()?;
+    let literals: Option<Vec<String>> = alternatives
+        .iter()
+        .map(|alternative| as_literal(alternative))
+        .collect();
     let literals = literals.filter(|literals| {
         literals.iter().enumerate().all(|(at, text)| {
             let mut others = literals[..at].iter().chain(&literals[at + 1..]);
@@ -206,15 +219,15 @@ fn alternation(nodes: &[Node], names: &[(String, usize)]) -> Option<Part> {
     Some(match literals {
         Some(literals) => Part::OneOf(literals),
         None => Part::Choice {
-            ways,
+            alternatives,
             optional: false,
         },
     })
 }
 
-/// The parts of one way of a choice, or `None` for a node that cannot be left for another way: one with groups, which would have to
+/// The parts of one alternative of a choice, or `None` for a node that cannot be left for another alternative: one with groups, which would have to
 /// be forgotten, or one that can match nothing.
-fn way(node: &Node, names: &[(String, usize)]) -> Option<Vec<Part>> {
+fn alternative(node: &Node, names: &[(String, usize)]) -> Option<Vec<Part>> {
     let mut parts = Vec::new();
     add_parts(node, names, &mut parts)?;
     let stays = |part: &Part| {
@@ -253,7 +266,7 @@ fn is_any(class: &ClassUnicode) -> bool {
 }
 
 /// Returns true if the end of each of the first `count` parts is decided by the text: a run ends before what the next step begins with,
-/// anything ends at a literal, and nothing comes after a look ahead. Of the ways of a choice the first that matches is taken;
+/// anything ends at a literal, and nothing comes after a look ahead. Of the alternatives of a choice the first that matches is taken;
 /// should what follows fail, the engine takes over.
 fn decides(parts: &[&Part], count: usize) -> bool {
     parts[..count].iter().enumerate().all(|(at, part)| {
@@ -265,9 +278,9 @@ fn decides(parts: &[&Part], count: usize) -> bool {
                 let next = rest.iter().find(|part| !part.is_mark());
                 matches!(next, Some(Part::Char(value)) if !class::contains(inner, *value))
             }
-            Part::Choice { ways, .. } => {
-                ways.iter().all(|way| decides(&with(way, rest), way.len()))
-            }
+            Part::Choice { alternatives, .. } => alternatives
+                .iter()
+                .all(|alternative| decides(&with(alternative, rest), alternative.len())),
             Part::Any => {
                 let mut rest = rest.iter().filter(|part| !part.is_mark());
                 match rest.next() {
@@ -282,8 +295,8 @@ fn decides(parts: &[&Part], count: usize) -> bool {
     })
 }
 
-fn with<'p>(way: &'p [Part], rest: &[&'p Part]) -> Vec<&'p Part> {
-    way.iter().chain(rest.iter().copied()).collect()
+fn with<'p>(alternative: &'p [Part], rest: &[&'p Part]) -> Vec<&'p Part> {
+    alternative.iter().chain(rest.iter().copied()).collect()
 }
 
 /// Returns true if a run of the class ends where it ends whatever follows: no character of the class can begin what does, or it takes
@@ -317,9 +330,14 @@ fn ends(class: &ClassUnicode, lazy: bool, rest: &[&Part]) -> bool {
                 let mut firsts = literals.iter().filter_map(|text| text.chars().next());
                 return !firsts.any(|first| class::contains(class, first));
             }
-            Part::Choice { ways, optional } => {
-                let mut ways = ways.iter().map(|way| with(way, &rest[at + 1..]));
-                let ends_before_all = ways.all(|rest| ends(class, lazy, &rest));
+            Part::Choice {
+                alternatives,
+                optional,
+            } => {
+                let mut alternatives = alternatives
+                    .iter()
+                    .map(|alternative| with(alternative, &rest[at + 1..]));
+                let ends_before_all = alternatives.all(|rest| ends(class, lazy, &rest));
                 if !ends_before_all || !optional {
                     return ends_before_all;
                 }

@@ -53,16 +53,16 @@ struct Marks {
     groups: Vec<(usize, usize)>,
     /// The choices under way, the innermost last.
     choices: Vec<Chosen>,
-    /// How many choices the try has settled: another way might have led on as well.
+    /// How many choices the try has settled: another alternative might have led on as well.
     settled: usize,
 }
 
 /// A choice under way.
 #[derive(Debug, Clone)]
 struct Chosen {
-    /// The number of its step, and which of its ways is tried.
+    /// The number of its step, and which of its alternatives is tried.
     step: usize,
-    way: usize,
+    alternative: usize,
     /// Where it began, and with how many choices settled.
     at: usize,
     settled: usize,
@@ -202,8 +202,10 @@ impl Progress {
     fn enter(&mut self, sequence: &Sequence, attempt: &mut Attempt, mut step: usize) {
         if let Some(marks) = &mut self.marks {
             while let Some(chosen) = marks.choices.last()
-                && let Step::Choice { ways, end, .. } = &sequence.steps[chosen.step]
-                && step == *ways.get(chosen.way + 1).unwrap_or(end)
+                && let Step::Choice {
+                    alternatives, end, ..
+                } = &sequence.steps[chosen.step]
+                && step == *alternatives.get(chosen.alternative + 1).unwrap_or(end)
             {
                 marks.settled += 1;
                 step = *end;
@@ -215,12 +217,12 @@ impl Progress {
         attempt.entered = self.at;
     }
 
-    /// Goes back to the innermost choice that has another way, after a step that failed.
+    /// Goes back to the innermost choice that has another alternative, after a step that failed.
     fn go_another_way(&mut self, sequence: &Sequence, attempt: &mut Attempt) -> Outcome {
         while let Some(marks) = &mut self.marks
             && let Some(mut chosen) = marks.choices.pop()
             && let Step::Choice {
-                ways,
+                alternatives,
                 end,
                 optional,
             } = &sequence.steps[chosen.step]
@@ -229,8 +231,8 @@ impl Progress {
                 return Outcome::Undecided;
             }
             self.at = chosen.at;
-            chosen.way += 1;
-            let next = ways.get(chosen.way);
+            chosen.alternative += 1;
+            let next = alternatives.get(chosen.alternative);
             if next.is_some() {
                 marks.choices.push(chosen);
             }
@@ -353,14 +355,14 @@ impl Progress {
                     _ => Outcome::Fails,
                 }
             }
-            // Its first way is what comes next.
+            // Its first alternative is what comes next.
             Step::Choice { .. } => {
                 let at = self.at;
                 if let Some(marks) = &mut self.marks {
                     let settled = marks.settled;
                     marks.choices.push(Chosen {
                         step: attempt.step,
-                        way: 0,
+                        alternative: 0,
                         at,
                         settled,
                     });

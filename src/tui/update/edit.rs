@@ -76,14 +76,14 @@ pub(super) fn editing(state: &mut State, edited: Edited, action: Action) -> Effe
         Action::Undo => changed = editor(state, edited).undo(),
         Action::Redo => changed = editor(state, edited).redo(),
         Action::Go(motion) => editor(state, edited).go(motion),
-        Action::Vertical(way) => vertical(state, edited, way, 1),
+        Action::Vertical(direction) => vertical(state, edited, direction, 1),
         Action::Page(by) => {
-            let way = if by < 0 {
+            let direction = if by < 0 {
                 Direction::Back
             } else {
                 Direction::Forward
             };
-            vertical(state, edited, way, 10);
+            vertical(state, edited, direction, 10);
         }
         Action::SaveTemplate => {
             state.enter(Mode::Normal);
@@ -151,7 +151,7 @@ pub(super) fn mend(state: &mut State) {
 }
 
 /// Rows up or down, in the same column.
-fn vertical(state: &mut State, edited: Edited, way: Direction, by: usize) {
+fn vertical(state: &mut State, edited: Edited, direction: Direction, by: usize) {
     let pane = match edited {
         Edited::Template => Pane::Template,
         Edited::Response | Edited::Prefix => Pane::Response,
@@ -161,7 +161,7 @@ fn vertical(state: &mut State, edited: Edited, way: Direction, by: usize) {
     let rows = Rows::new(editor.text(), width);
     let row = rows.row_of(editor.cursor());
     let column = rows.column_of(editor.text(), editor.cursor());
-    let target = match way {
+    let target = match direction {
         Direction::Back => row.saturating_sub(by),
         Direction::Forward => (row + by).min(rows.count() - 1),
     };

@@ -35,7 +35,7 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
         Action::Chunked(read) => pick::chunked(state, read),
         Action::Wrote(result) => save::wrote(state, result),
         Action::Click(x, y) => click(state, x, y),
-        Action::Wheel(x, y, way) => wheel(state, x, y, way),
+        Action::Wheel(x, y, direction) => wheel(state, x, y, direction),
         Action::Help => toggle_help(state),
         action => {
             return match state.mode {
@@ -92,9 +92,9 @@ fn quitting(state: &mut State, action: &Action) -> Effect {
 
 fn normal(state: &mut State, action: Action) -> Effect {
     match action {
-        Action::Step(unit, way) => {
+        Action::Step(unit, direction) => {
             state.play.on = false;
-            seek::step(state, unit, way);
+            seek::step(state, unit, direction);
         }
         Action::Start => seek::go_to_start(state),
         Action::End => seek::go_to_end(state),
@@ -104,7 +104,7 @@ fn normal(state: &mut State, action: Action) -> Effect {
         Action::Faster => faster(state, true),
         Action::Slower => faster(state, false),
         Action::Focus(pane) => focus(state, pane),
-        Action::NextPane(way) => next_pane(state, way),
+        Action::NextPane(direction) => next_pane(state, direction),
         Action::Zoom => state.zoom = !state.zoom,
         Action::Open => open(state),
         Action::Edit => edit::begin(
@@ -149,7 +149,7 @@ fn focus(state: &mut State, pane: Pane) {
     state.focus = pane;
 }
 
-fn next_pane(state: &mut State, way: Direction) {
+fn next_pane(state: &mut State, direction: Direction) {
     let panes: Vec<Pane> = Pane::ALL
         .into_iter()
         .filter(|pane| *pane != Pane::Derivation || state.derivation.is_some())
@@ -158,7 +158,7 @@ fn next_pane(state: &mut State, way: Direction) {
         .iter()
         .position(|pane| *pane == state.focus)
         .unwrap_or(0);
-    let by = match way {
+    let by = match direction {
         Direction::Forward => 1,
         Direction::Back => panes.len() - 1,
     };
@@ -167,14 +167,14 @@ fn next_pane(state: &mut State, way: Direction) {
 
 /// Rows up or down, or what that means in the pane.
 fn go(state: &mut State, by: isize) {
-    let way = if by < 0 {
+    let direction = if by < 0 {
         Direction::Back
     } else {
         Direction::Forward
     };
     match state.focus {
-        Pane::Response | Pane::Events => seek::step(state, Unit::Event, way),
-        Pane::Deltas => seek::growth(state, way),
+        Pane::Response | Pane::Events => seek::step(state, Unit::Event, direction),
+        Pane::Deltas => seek::growth(state, direction),
         Pane::Message => {
             let count = state.message_rows;
             let scroll = state.scroll_mut(Pane::Message);
@@ -206,12 +206,12 @@ fn page(state: &mut State, by: isize) {
     let pane = state.focus;
     match pane {
         Pane::Response | Pane::Events => {
-            let way = if by < 0 {
+            let direction = if by < 0 {
                 Direction::Back
             } else {
                 Direction::Forward
             };
-            seek::step(state, Unit::Region, way);
+            seek::step(state, Unit::Region, direction);
         }
         Pane::Derivation => {
             let scroll = state.scroll_mut(pane);
@@ -467,9 +467,9 @@ fn click_marker(state: &mut State, content: Rect, y: u16) {
     *state.scroll_mut(Pane::Derivation) = Scroll { top: 0, row };
 }
 
-fn wheel(state: &mut State, x: u16, y: u16, way: Direction) {
+fn wheel(state: &mut State, x: u16, y: u16, direction: Direction) {
     const ROWS: isize = 3;
-    let by = match way {
+    let by = match direction {
         Direction::Forward => ROWS,
         Direction::Back => -ROWS,
     };
@@ -483,20 +483,20 @@ fn wheel(state: &mut State, x: u16, y: u16, way: Direction) {
                 scroll.top = scroll.top.saturating_add_signed(by);
             }
             Some(Pane::Events) => {
-                let way = if by < 0 {
+                let direction = if by < 0 {
                     Direction::Back
                 } else {
                     Direction::Forward
                 };
-                seek::step(state, Unit::Event, way);
+                seek::step(state, Unit::Event, direction);
             }
             Some(Pane::Deltas) => {
-                let way = if by < 0 {
+                let direction = if by < 0 {
                     Direction::Back
                 } else {
                     Direction::Forward
                 };
-                seek::growth(state, way);
+                seek::growth(state, direction);
             }
             Some(Pane::Message) => {
                 let focus = std::mem::replace(&mut state.focus, Pane::Message);

@@ -12,28 +12,28 @@ use crate::value::{Value, json};
 const FINE_BYTES: usize = 8 << 20;
 
 /// Goes one step.
-pub(super) fn step(state: &mut State, unit: Unit, way: Direction) {
+pub(super) fn step(state: &mut State, unit: Unit, direction: Direction) {
     match unit {
-        Unit::Chunk => chunk(state, way),
-        Unit::Character => character(state, way),
-        Unit::Event => event(state, way),
-        Unit::Region => entry(state, way, "no more regions", |_, entry| {
+        Unit::Chunk => chunk(state, direction),
+        Unit::Character => character(state, direction),
+        Unit::Event => event(state, direction),
+        Unit::Region => entry(state, direction, "no more regions", |_, entry| {
             matches!(entry.kind, EntryKind::Close | EntryKind::Error)
         }),
-        Unit::Error => to_error(state, way),
+        Unit::Error => to_error(state, direction),
         Unit::Field => match state.field {
             None => state.warn("no field was asked for yet: f asks for one"),
             Some(field) => entry(
                 state,
-                way,
+                direction,
                 "no more regions of that field",
                 |timeline, entry| {
                     entry.kind == EntryKind::Open && timeline.entry_field(entry) == Some(field)
                 },
             ),
         },
-        Unit::Break => to_break(state, way),
-        Unit::Found => to_found(state, way),
+        Unit::Break => to_break(state, direction),
+        Unit::Found => to_found(state, direction),
     }
 }
 
@@ -74,9 +74,9 @@ fn fine(state: &mut State) -> &Timeline {
     }
 }
 
-fn chunk(state: &mut State, way: Direction) {
+fn chunk(state: &mut State, direction: Direction) {
     let timeline = state.timeline();
-    let step = match (timeline.step_at(state.place), way) {
+    let step = match (timeline.step_at(state.place), direction) {
         (Ok(step), Direction::Forward) => (step + 1).min(timeline.len() - 1),
         (Ok(step), Direction::Back) => step.saturating_sub(1),
         (Err(before), Direction::Forward) => (before + 1).min(timeline.len() - 1),
@@ -86,10 +86,10 @@ fn chunk(state: &mut State, way: Direction) {
     go(state, place, None);
 }
 
-fn character(state: &mut State, way: Direction) {
+fn character(state: &mut State, direction: Direction) {
     let place = state.place;
     let timeline = fine(state);
-    let step = match (timeline.step_at(place), way) {
+    let step = match (timeline.step_at(place), direction) {
         (Ok(step) | Err(step), Direction::Forward) => (step + 1).min(timeline.len() - 1),
         (Ok(step), Direction::Back) => step.saturating_sub(1),
         (Err(before), Direction::Back) => before,
@@ -98,10 +98,10 @@ fn character(state: &mut State, way: Direction) {
     go(state, place, None);
 }
 
-fn event(state: &mut State, way: Direction) {
+fn event(state: &mut State, direction: Direction) {
     let chosen = state.chosen();
-    let known = state.entry.is_some() || way == Direction::Forward;
-    let target = match (chosen, way) {
+    let known = state.entry.is_some() || direction == Direction::Forward;
+    let target = match (chosen, direction) {
         (None, Direction::Forward) => Some(0),
         (Some(chosen), Direction::Forward) => Some(chosen + 1),
         // From a place between two events back to the last one that has happened.
@@ -137,10 +137,10 @@ pub(super) fn go_to_entry(state: &mut State, entry: usize) {
 }
 
 /// Goes to where the next step of the message's growth is told, or the last one before.
-pub(super) fn growth(state: &mut State, way: Direction) {
+pub(super) fn growth(state: &mut State, direction: Direction) {
     let (place, chosen) = (state.place, state.grown);
-    let found = find_growth(fine(state), place, chosen, way);
-    match (found, way) {
+    let found = find_growth(fine(state), place, chosen, direction);
+    match (found, direction) {
         (Some((index, place)), _) => {
             go(state, place, None);
             state.grown = Some(index);
@@ -154,10 +154,10 @@ fn find_growth(
     timeline: &Timeline,
     place: Arrival,
     chosen: Option<usize>,
-    way: Direction,
+    direction: Direction,
 ) -> Option<(usize, Arrival)> {
     let mut places = timeline.told_places().enumerate();
-    match (way, chosen) {
+    match (direction, chosen) {
         (Direction::Forward, Some(chosen)) => places.nth(chosen + 1),
         (Direction::Forward, None) => places.find(|(_, at)| *at > place),
         (Direction::Back, Some(chosen)) => places.nth(chosen.checked_sub(1)?),
@@ -175,8 +175,13 @@ pub(super) fn go_to_growth(state: &mut State, index: usize) {
 }
 
 /// Goes to the next entry of a kind.
-fn entry(state: &mut State, way: Direction, none: &str, holds: impl Fn(&Timeline, &Entry) -> bool) {
-    match find_entry(state, way, holds) {
+fn entry(
+    state: &mut State,
+    direction: Direction,
+    none: &str,
+    holds: impl Fn(&Timeline, &Entry) -> bool,
+) {
+    match find_entry(state, direction, holds) {
         Some(entry) => go_to_entry(state, entry),
         None => state.tell(none),
     }
@@ -184,15 +189,15 @@ fn entry(state: &mut State, way: Direction, none: &str, holds: impl Fn(&Timeline
 
 /// Goes to the next thing that went wrong. Where nothing did, and the message is still not the one that is expected, that is seen at the
 /// end.
-fn to_error(state: &mut State, way: Direction) {
-    let found = find_entry(state, way, |timeline, entry| {
+fn to_error(state: &mut State, direction: Direction) {
+    let found = find_entry(state, direction, |timeline, entry| {
         use EntryKind::{Error, Failure, Unclaimed};
         matches!(entry.kind, Error | Failure | Unclaimed)
             || entry.kind == EntryKind::Close && timeline.regions()[entry.region].replaces.is_some()
     });
     match found {
         Some(entry) => go_to_entry(state, entry),
-        None if way == Direction::Forward && state.is_unexpected => {
+        None if direction == Direction::Forward && state.is_unexpected => {
             go_to_end(state);
             let text = state.sample().expected.as_ref().and_then(|expected| {
                 let message = Value::Object(state.now().message());
@@ -229,7 +234,7 @@ fn in_words(difference: &Difference) -> String {
 
 fn find_entry(
     state: &mut State,
-    way: Direction,
+    direction: Direction,
     holds: impl Fn(&Timeline, &Entry) -> bool,
 ) -> Option<usize> {
     let chosen = state.chosen();
@@ -237,7 +242,7 @@ fn find_entry(
     let timeline = fine(state);
     let entries = timeline.entries();
     let found = |index: &usize| holds(timeline, &entries[*index]);
-    match way {
+    match direction {
         Direction::Forward => (chosen.map_or(0, |chosen| chosen + 1)..entries.len()).find(found),
         Direction::Back => (0..chosen.map_or(0, |chosen| chosen + 1))
             .rev()
@@ -247,7 +252,7 @@ fn find_entry(
 }
 
 /// Goes to the next breakpoint; without one, to the end.
-fn to_break(state: &mut State, way: Direction) {
+fn to_break(state: &mut State, direction: Direction) {
     if !state
         .breakpoints
         .iter()
@@ -256,12 +261,12 @@ fn to_break(state: &mut State, way: Direction) {
         state.warn("no breakpoint is set: b sets one");
         return;
     }
-    match find_break(state, way) {
+    match find_break(state, direction) {
         Some((place, entry)) => {
             go(state, place, entry);
             state.tell("stopped at a breakpoint");
         }
-        None => match way {
+        None => match direction {
             Direction::Forward => go_to_end(state),
             Direction::Back => go_to_start(state),
         },
@@ -269,7 +274,7 @@ fn to_break(state: &mut State, way: Direction) {
 }
 
 /// Where the next breakpoint is, and the entry that set it off.
-fn find_break(state: &mut State, way: Direction) -> Option<(Arrival, Option<usize>)> {
+fn find_break(state: &mut State, direction: Direction) -> Option<(Arrival, Option<usize>)> {
     let breakpoints = state
         .breakpoints
         .iter()
@@ -277,7 +282,7 @@ fn find_break(state: &mut State, way: Direction) -> Option<(Arrival, Option<usiz
     let triggers: Vec<Trigger> = breakpoints
         .map(|breakpoint| breakpoint.at.clone())
         .collect();
-    let entry = find_entry(state, way, |timeline, entry| {
+    let entry = find_entry(state, direction, |timeline, entry| {
         triggers
             .iter()
             .any(|trigger| trigger.holds(timeline, entry))
@@ -285,10 +290,10 @@ fn find_break(state: &mut State, way: Direction) -> Option<(Arrival, Option<usiz
     let mut best = entry.and_then(|entry| Some((place_of(fine(state), entry)?, Some(entry))));
     for trigger in &triggers {
         if let Trigger::Text(text) = trigger
-            && let Some(end) = find_text(state, text, way)
+            && let Some(end) = find_text(state, text, direction)
         {
             let place = place_of_text(state, end);
-            let is_better = best.is_none_or(|(other, _)| match way {
+            let is_better = best.is_none_or(|(other, _)| match direction {
                 Direction::Forward => place < other,
                 Direction::Back => place > other,
             });
@@ -301,7 +306,7 @@ fn find_break(state: &mut State, way: Direction) -> Option<(Arrival, Option<usiz
 }
 
 /// The end of the next occurrence of a text that has not arrived, or of the last one that ended before the place.
-fn find_text(state: &State, wanted: &str, way: Direction) -> Option<usize> {
+fn find_text(state: &State, wanted: &str, direction: Direction) -> Option<usize> {
     if wanted.is_empty() {
         return None;
     }
@@ -313,7 +318,7 @@ fn find_text(state: &State, wanted: &str, way: Direction) -> Option<usize> {
         }
         at
     };
-    match way {
+    match direction {
         Direction::Forward => {
             // An occurrence may have begun already.
             let from = boundary((fed + 1).saturating_sub(wanted.len()));
@@ -347,15 +352,15 @@ pub(super) fn go_to_text(state: &mut State, byte: usize) {
     go(state, place, None);
 }
 
-fn to_found(state: &mut State, way: Direction) {
+fn to_found(state: &mut State, direction: Direction) {
     let wanted = state.search.clone();
     if wanted.is_empty() {
         state.warn("nothing was searched for yet: / searches");
         return;
     }
-    match find_text(state, &wanted, way) {
+    match find_text(state, &wanted, direction) {
         Some(end) => go_to_text(state, end),
-        None => state.tell(match way {
+        None => state.tell(match direction {
             Direction::Forward => "not found further on",
             Direction::Back => "not found further back",
         }),

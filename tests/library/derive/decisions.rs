@@ -574,8 +574,8 @@ fn an_unasked_prompt_leaves_an_end_to_the_answer() {
     proved(&derivation);
     assert_eq!(derivation.report.content.close, "<sep>");
     assert_eq!(derivation.report.start_anchor, ["assistant: "]);
-    let ways = &decision(&derivation, "unasked prompt").candidates;
-    assert_eq!(ways.len(), 3);
+    let candidates = &decision(&derivation, "unasked prompt").candidates;
+    assert_eq!(candidates.len(), 3);
 }
 
 #[test]
