@@ -254,6 +254,9 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     findings.extend(remarks::assumed_tokens(source));
     findings.extend(of_amendments);
     findings.extend(remarks::unread_tokens(source, &document, &proof));
+    findings.extend(remarks::unread_partners(
+        source, &template, &document, &proof,
+    ));
     findings.append(&mut proof.findings);
     findings.extend(emit::left_to_do(&analysis, target));
     findings.extend(decisions.iter().filter_map(Decision::corrected));
