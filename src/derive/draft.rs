@@ -3,8 +3,8 @@
 //! A response is believed to be read right only when it is read so whole and in pieces, by our parser and as transformers reads it. Reading
 //! it in pieces costs five times as much as reading it whole, a search reads some hundred responses for each of its candidates, and hardly
 //! ever do the pieces tell anything that the whole does not. So everything is first decided by whole responses. The outcome is then proved in
-//! pieces, once. Where that proof finds less than the cheap one did, everything is decided anew in pieces. What is reported is always the
-//! proof in pieces.
+//! pieces, once: one character at a time, or of every size where that is asked for. Where that proof finds less than the cheap one did, everything is decided anew in pieces.
+//! What is reported is always the proof in pieces.
 //!
 //! For example, a close of `</s>|end` reads `the end</s>` right as a whole text, and transformers, fed one character at a time, takes the
 //! `end` in it. The draft by whole responses takes such a close, its proof in pieces fails, and the second draft takes another candidate.
@@ -50,18 +50,20 @@ pub(super) struct Draft {
 ///
 /// When the search settles nothing, or an amendment is no valid response template.
 pub(super) fn proved(bench: &Bench<'_>) -> Result<Draft, DeriveError> {
-    if bench.options.thorough {
-        return draft(bench, Scrutiny::EverySize);
-    }
-    // Whoever asks what comes of every candidate is told by the proof that the chosen one has to stand.
-    if bench.options.alternatives {
-        return draft(bench, Scrutiny::Pieces);
-    }
-    let mut cheap = draft(bench, Scrutiny::Whole)?;
-    if cheap.holds_in_pieces(bench) {
+    let pieces = match bench.options.thorough {
+        true => Scrutiny::EverySize,
+        false => Scrutiny::Pieces,
+    };
+    // Whoever asks what comes of every candidate is told by pieces.
+    let first = match bench.options.alternatives {
+        true => Scrutiny::Pieces,
+        false => Scrutiny::Whole,
+    };
+    let mut cheap = draft(bench, first)?;
+    if first == pieces || cheap.holds(bench, pieces) {
         return Ok(cheap);
     }
-    let mut again = draft(bench, Scrutiny::Pieces)?;
+    let mut again = draft(bench, pieces)?;
     again.cost += cheap.cost;
     Ok(again)
 }
@@ -116,9 +118,9 @@ impl Draft {
         }
     }
 
-    /// Proves the draft in pieces, and takes that proof if nothing is lost by it. Returns false where something is.
-    fn holds_in_pieces(&mut self, bench: &Bench<'_>) -> bool {
-        self.scrutiny = Scrutiny::Pieces;
+    /// Proves the draft in such pieces, and takes that proof. Returns false where something is lost by it.
+    fn holds(&mut self, bench: &Bench<'_>, pieces: Scrutiny) -> bool {
+        self.scrutiny = pieces;
         let (proof, stage) = cost::measured(bench.judge, || proof::prove(self.bench(bench)));
         self.cost.verification += stage;
         let known = &self.amended.proof;

@@ -59,7 +59,13 @@ pub(super) fn unread_tokens(
     proof: &Proof,
 ) -> Option<Finding> {
     let places: Vec<String> = unread(source, document, proof)
-        .filter_map(|token| Some(format!("{} in {}", json::quote(token), line(source, token)?)))
+        .filter_map(|token| {
+            Some(format!(
+                "{} in {}",
+                json::quote(token),
+                line(source, token)?
+            ))
+        })
         .collect();
     (!places.is_empty()).then(|| {
         Finding::info(
@@ -90,11 +96,18 @@ pub(super) fn unread_partners(
         special.iter().filter(is_in).collect()
     };
     let fields = template.fields().iter();
-    let ends: Vec<_> = fields.map(|field| (of(&field.open), of(&field.close))).collect();
+    let ends: Vec<_> = fields
+        .map(|field| (of(&field.open), of(&field.close)))
+        .collect();
     let mut pairs: Vec<(&String, &String)> = Vec::new();
     for (opens, closes) in &ends {
         for open in opens {
-            pairs.extend(closes.iter().filter(|close| close != &open).map(|close| (*open, *close)));
+            pairs.extend(
+                closes
+                    .iter()
+                    .filter(|close| close != &open)
+                    .map(|close| (*open, *close)),
+            );
         }
     }
     let partner = |token: &String| {
@@ -104,8 +117,14 @@ pub(super) fn unread_partners(
             others.find(|(a, b)| Difference::between(a, b).as_ref() == Some(&difference))
         };
         ends.iter().find_map(|(opens, closes)| {
-            let opened = opens.iter().find_map(|open| Some((*open, "open", as_pair(open, token)?)));
-            let closed = || closes.iter().find_map(|close| Some((*close, "close", as_pair(token, close)?)));
+            let opened = opens
+                .iter()
+                .find_map(|open| Some((*open, "open", as_pair(open, token)?)));
+            let closed = || {
+                closes
+                    .iter()
+                    .find_map(|close| Some((*close, "close", as_pair(token, close)?)))
+            };
             opened.or_else(closed)
         })
     };
@@ -122,7 +141,10 @@ pub(super) fn unread_partners(
     (!told.is_empty()).then(|| {
         Finding::info(
             "special-token-pair",
-            format!("special tokens of the tokenizer are in no render and no delimiter: {}", told.join("; ")),
+            format!(
+                "special tokens of the tokenizer are in no render and no delimiter: {}",
+                told.join("; ")
+            ),
         )
     })
 }

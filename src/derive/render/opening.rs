@@ -18,7 +18,7 @@ pub(in crate::derive) fn open(
     clock: Option<Clock>,
 ) -> Result<Renderer<'_>, RenderError> {
     let mut renderer = Renderer::bare(source, clock);
-    renderer.requirements = requirements(&renderer);
+    renderer.requirements = requirements(&renderer)?;
     let bare = renderer.prompt(&renderer.user(false));
     let tooled = renderer.prompt(&renderer.user(true));
     renderer.without_tools = bare.is_ok();
@@ -31,17 +31,21 @@ pub(in crate::derive) fn open(
 }
 
 /// Returns the requirements of the template, which are none where it renders without.
-fn requirements(renderer: &Renderer<'_>) -> Requirements {
+///
+/// # Errors
+///
+/// The limit that the render of a single user message ran into. No requirement is asked for by that, and each try would take as long again.
+fn requirements(renderer: &Renderer<'_>) -> Result<Requirements, RenderError> {
     let mut requirements = Requirements {
         parts: false,
         rules: Rules::default(),
-        variables: variables(renderer),
+        variables: variables(renderer)?,
     };
     requirements.parts = !shows_texts(renderer, &requirements) && {
         requirements.parts = true;
         shows_texts(renderer, &requirements)
     };
-    requirements
+    Ok(requirements)
 }
 
 /// Returns true if a render of a conversation has the texts of its messages in it.
@@ -56,19 +60,20 @@ fn shows_texts(renderer: &Renderer<'_>, requirements: &Requirements) -> bool {
 }
 
 /// The variables that a single user message cannot be rendered without.
-fn variables(renderer: &Renderer<'_>) -> Vec<(String, Shape)> {
+fn variables(renderer: &Renderer<'_>) -> Result<Vec<(String, Shape)>, RenderError> {
     let requirements = Requirements::default();
-    let Err(stopped) = renderer.render_wanting(&requirements, &renderer.user(false), true) else {
-        return Vec::new();
+    let stopped = match renderer.render_wanting(&requirements, &renderer.user(false), true) {
+        Ok(_) => return Ok(Vec::new()),
+        Err(limit @ RenderError::Limit { .. }) => return Err(limit),
+        Err(stopped) => stopped,
     };
     let names: Vec<String> = renderer
         .kwargs()
         .into_iter()
         .map(|(name, _)| name)
         .collect();
-    further(renderer, &names, requirements, &stopped, &mut { MAX_TRIES })
-        .unwrap_or_default()
-        .variables
+    let found = further(renderer, &names, requirements, &stopped, &mut { MAX_TRIES });
+    Ok(found.unwrap_or_default().variables)
 }
 
 /// Sets one variable after another that takes the render further than where it `stopped`, until it does not stop.
