@@ -53,7 +53,7 @@ pub(super) fn proved(bench: &Bench<'_>) -> Result<Draft, DeriveError> {
     if bench.options.thorough {
         return draft(bench, Scrutiny::EverySize);
     }
-    // Whoever asks what comes of every candidate is told by the proof that the chosen one has to stand.
+    // Where the outcome of every candidate is asked for, all of them are proved in pieces, as the chosen one has to be.
     if bench.options.alternatives {
         return draft(bench, Scrutiny::Pieces);
     }
@@ -116,7 +116,7 @@ impl Draft {
         }
     }
 
-    /// Proves the draft in pieces, and takes that proof if nothing is lost by it. Returns false where something is.
+    /// Proves the draft in pieces, and keeps that proof. Returns false if it lacks something that the proof by whole responses had.
     fn holds_in_pieces(&mut self, bench: &Bench<'_>) -> bool {
         self.scrutiny = Scrutiny::Pieces;
         let (proof, stage) = cost::measured(bench.judge, || proof::prove(self.bench(bench)));

@@ -95,7 +95,7 @@ impl UnclaimedCount {
     ) -> Option<Value> {
         self.tried += 1;
         let (message, lost) = read(template, case, response)?;
-        // A marker that is written twice is no loss within a call that is whole.
+        // A marker that the parser passed over is no lost text where the message comes back whole.
         let is_marker = |one: &Lost| {
             one.cause == UnclaimedCause::PassedOver && super::is_same(&message, &case.message)
         };

@@ -24,7 +24,7 @@ use crate::value::{Value, python};
 /// How many proposals are proved.
 const MAX_PROVED: usize = 4;
 
-/// In how many answers a part of a marker is tried.
+/// How many answers each part of a marker is tried in.
 const SAID: usize = 4;
 
 /// A stretch of a response that no field takes.
@@ -68,7 +68,8 @@ fn lost(template: &Arc<ResponseTemplate>, case: &Case) -> Option<Vec<Lost>> {
     Some(lost.collect())
 }
 
-/// The document with a field for text that no field took, if `keeps` says that nothing is lost by that, and what was done, in words.
+/// Returns the document with a field for text that no field took, with the proof that `keeps` gave for it, and the changes in words; `None`
+/// if `keeps` accepts no change, or none is needed.
 pub(in crate::derive) fn claimed<P>(
     engines: &[Engine],
     document: &Document,
@@ -146,8 +147,9 @@ fn constants(
     (before, last)
 }
 
-/// Returns true if an answer may have in it what begins to open other fields, as far as it may with the response template at hand. All of a
-/// marker in a text may be read as one; a part of it, such as the `to` of `to NAME]`, may not become one with what happens to follow.
+/// Returns true if an answer may contain the parts of the markers that open other fields, wherever it may with the response template at
+/// hand. A whole marker in a text may be read as a marker. But a part of one, such as the `to` of `to NAME]`, must not become a marker
+/// together with what happens to follow it.
 fn bears_parts(template: &Arc<ResponseTemplate>, next: &Document, cases: &[Case]) -> bool {
     let Ok(next) = ResponseTemplate::from_value(&next.to_value()).map(Arc::new) else {
         return false;
@@ -168,7 +170,7 @@ fn bears_parts(template: &Arc<ResponseTemplate>, next: &Document, cases: &[Case]
     read.all(|case| judge::parse_whole(&next, &case) == case.message)
 }
 
-/// A case of a plain answer with another answer; `None` of other cases.
+/// Returns a case of a plain answer with its content replaced by `word`; `None` for other cases.
 fn saying(case: &Case, word: &str) -> Option<Case> {
     let message = case.message.as_object()?;
     let filled = message.iter().filter(|(_, value)| value.is_truthy());
@@ -189,8 +191,9 @@ fn saying(case: &Case, word: &str) -> Option<Case> {
     })
 }
 
-/// The document with the content implicit: what opened it closes what stands before it, and so does what may stand at the end. There is none
-/// where the content is not read as text: whatever else a model says would not parse.
+/// Returns the document with the content as its implicit field. Its delimiter that opened it now closes what stands before it, and so do
+/// the texts `last`, which may stand at the end. `None` where the content is read otherwise than as text, since other things that a model
+/// says would not parse.
 fn implicit(document: &Document, last: Vec<String>) -> Option<Document> {
     let mut changed = document.clone();
     let content = changed.fields.get_mut(CONTENT_KEY)?;

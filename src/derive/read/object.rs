@@ -45,8 +45,8 @@ struct Rendered {
     end: String,
 }
 
-/// Reads the answers as JSON. `None` where they are none, or have nothing but their content under a key: then what stands around it
-/// is a marker like any other.
+/// Reads the answers as JSON objects. `None` where they are none, or have only their content under a key. In that case the text around the
+/// content is a marker like any other.
 pub(in crate::derive) fn read(
     renderer: &Renderer<'_>,
     context: &Context,

@@ -194,31 +194,31 @@ fn spot(
     anchor: &Anchor,
     loosely: bool,
 ) -> Option<(usize, usize)> {
-    let said = match text.starts_with(probe::USER) {
+    let words_end = match text.starts_with(probe::USER) {
         true => probe::USER.len(),
         false => 0,
     };
     if decision == "anchor" {
         let answer = text.find(probe::CONTENT).unwrap_or(text.len());
-        let before = occurrences(marker, &text[..answer], said, loosely).last();
-        return before.or_else(|| occurrences(marker, text, said, loosely).last());
+        let before = occurrences(marker, &text[..answer], words_end, loosely).last();
+        return before.or_else(|| occurrences(marker, text, words_end, loosely).last());
     }
     let literals = anchor.literals.iter();
     let begins = literals.filter_map(|literal| {
-        let at = said + text[said..].find(literal.as_str())?;
+        let at = words_end + text[words_end..].find(literal.as_str())?;
         Some((at, at + literal.len()))
     });
-    let turn = begins.min().map_or(said, |(_, end)| end);
+    let turn = begins.min().map_or(words_end, |(_, end)| end);
     let behind = closes(decision)
         .into_iter()
-        .find_map(|said| Some(text.find(&said)? + said.len()));
-    [behind, Some(turn), Some(said)]
+        .find_map(|words| Some(text.find(&words)? + words.len()));
+    [behind, Some(turn), Some(words_end)]
         .into_iter()
         .flatten()
         .find_map(|from| occurrences(marker, text, from, loosely).next())
 }
 
-/// Returns the texts behind which the answer to a question stands. The first of these that there is counts.
+/// Returns the texts behind which the marker of a decision stands. The first of these that occurs in a render counts.
 fn closes(decision: &str) -> Vec<String> {
     let value = |number: usize, argument: usize| {
         let call = probe::call(number);
