@@ -251,7 +251,7 @@ impl State {
         self.timeline().step_at(self.place).is_err()
     }
 
-    /// Chooses no entry and no step of growth: of each the last one counts.
+    /// Chooses no entry and no step of growth, so that the last one of each counts.
     pub(crate) fn choose_last(&mut self) {
         self.entry = None;
         self.grown = None;

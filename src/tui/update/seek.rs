@@ -453,7 +453,7 @@ pub(super) fn evidence_of_place(state: &mut State) {
         let alike = known.filter_map(|(row, evidence)| {
             let known = evidence.text.trim();
             let is_alike = marker.contains(known) || known.contains(marker);
-            // How much of the one is the other: the nearest counts.
+            // The less the two differ in length, the nearer they are.
             let apart = marker.len().abs_diff(known.len());
             (!known.is_empty() && is_alike).then_some((apart, row))
         });
