@@ -47,15 +47,15 @@ pub enum Source {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Loaded {
-    /// Where.
+    /// The place where it was found.
     pub source: Source,
     /// The document as it is written.
     pub document: Value,
     /// Its compiled form.
     pub template: ResponseTemplate,
-    /// The way to it from the root of the text.
+    /// The path to it from the root of the text.
     pub path: Path,
-    /// Where each value of the text stands.
+    /// The place of each value in the text.
     pub places: Places,
 }
 
