@@ -141,8 +141,8 @@ impl Machine {
                 None => rare.replaceable.push(new),
                 Some(one) => {
                     let old = std::mem::replace(one, new);
-                    let known = self.message.as_ref().and_then(|all| all.get(&field.name));
-                    let text = old.text.as_deref().or(known.and_then(Value::as_str));
+                    let in_message = self.message.as_ref().and_then(|all| all.get(&field.name));
+                    let text = old.text.as_deref().or(in_message.and_then(Value::as_str));
                     let text = text.unwrap_or_default();
                     let account = &mut rare.unclaimed;
                     account.drop(
