@@ -121,14 +121,14 @@ impl Draft {
         self.scrutiny = Scrutiny::Pieces;
         let (proof, stage) = cost::measured(bench.judge, || proof::prove(self.bench(bench)));
         self.cost.verification += stage;
-        let known = &self.amended.proof;
+        let earlier = &self.amended.proof;
         let back: HashSet<RoundId> = proof.judgement.back.iter().copied().collect();
-        let is_back = known
+        let is_back = earlier
             .judgement
             .back
             .iter()
             .all(|round| back.contains(round));
-        let holds = is_back && proof.errors().count() <= known.errors().count();
+        let holds = is_back && proof.errors().count() <= earlier.errors().count();
         self.amended.proof = proof;
         holds
     }

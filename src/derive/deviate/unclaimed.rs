@@ -103,8 +103,8 @@ impl UnclaimedCount {
         let lost = lost.find(|one| !one.is_under_way(response) && !is_marker(one));
         if let Some(Lost { text, cause, .. }) = lost {
             self.lost += 1;
-            let known = self.smallest.as_ref();
-            if known.is_none_or(|known| known.response.len() > response.len()) {
+            let smallest = self.smallest.as_ref();
+            if smallest.is_none_or(|smallest| smallest.response.len() > response.len()) {
                 self.smallest = Some(UnclaimedExample {
                     response: response.to_owned(),
                     text,

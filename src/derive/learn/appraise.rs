@@ -119,7 +119,7 @@ impl Appraised {
                 .collect();
             texts.join(", ")
         };
-        let said = [
+        let reasons = [
             (missed > 0, format!("{missed} calls are not read")),
             (
                 unfit > 0,
@@ -154,16 +154,16 @@ impl Appraised {
                 ),
             ),
         ];
-        let said: Vec<String> = said
+        let reasons: Vec<String> = reasons
             .into_iter()
             .filter_map(|(is, text)| is.then_some(text))
             .collect();
-        Some(match said.is_empty() {
+        Some(match reasons.is_empty() {
             true => format!(
                 "another message comes of it: {}",
                 json::to_string(&Value::Object(self.message.clone()))
             ),
-            false => said.join("; "),
+            false => reasons.join("; "),
         })
     }
 }

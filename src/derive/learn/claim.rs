@@ -162,11 +162,11 @@ fn bears_parts(template: &Arc<ResponseTemplate>, next: &Document, cases: &[Case]
         let parts = texts.map(|text| python::strip(&text).to_owned());
         parts.filter(|part| !part.is_empty() && matches!(open.search(part, 0), Ok(None)))
     });
-    let said = parts.flat_map(|part| {
-        let said = cases.iter().filter_map(move |case| saying(case, &part));
-        said.take(SAID)
+    let changed = parts.flat_map(|part| {
+        let changed = cases.iter().filter_map(move |case| saying(case, &part));
+        changed.take(SAID)
     });
-    let mut read = said.filter(|case| judge::parse_whole(template, case) == case.message);
+    let mut read = changed.filter(|case| judge::parse_whole(template, case) == case.message);
     read.all(|case| judge::parse_whole(&next, &case) == case.message)
 }
 
@@ -175,16 +175,16 @@ fn saying(case: &Case, word: &str) -> Option<Case> {
     let message = case.message.as_object()?;
     let filled = message.iter().filter(|(_, value)| value.is_truthy());
     let is_plain = filled.count() == 2 && message.get("role").is_some();
-    let said = message
+    let answer = message
         .get(CONTENT_KEY)?
         .as_str()
-        .filter(|said| !said.is_empty())?;
-    let is_once = case.response.matches(said).count() == 1;
+        .filter(|answer| !answer.is_empty())?;
+    let is_once = case.response.matches(answer).count() == 1;
     (is_plain && is_once).then(|| {
         let mut message = message.clone();
         message.insert(CONTENT_KEY, Value::from(word));
         Case {
-            response: case.response.replace(said, word),
+            response: case.response.replace(answer, word),
             message: Value::Object(message),
             ..case.clone()
         }

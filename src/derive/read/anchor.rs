@@ -57,10 +57,10 @@ impl Anchor {
             })
     }
 
-    /// Returns true if a turn begins behind the last place of `said` in the prompt.
-    pub(in crate::derive) fn begins_after(&self, prompt: &str, said: &str) -> bool {
+    /// Returns true if a turn begins behind the last place of `words` in the prompt.
+    pub(in crate::derive) fn begins_after(&self, prompt: &str, words: &str) -> bool {
         prompt
-            .rfind(said)
+            .rfind(words)
             .is_some_and(|at| self.after_last(&prompt[at..]).is_some())
     }
 
@@ -219,10 +219,10 @@ pub(in crate::derive) fn read(
             let shared = ends.map(|end| renderer.pieces.shared_end(added, end)).min();
             tail = Some(added[added.len() - shared.unwrap_or(0)..].to_owned());
             before.get_or_insert_with(|| {
-                let said = said_before(&turn.prompt[..begin]);
+                let words_end = end_of_words(&turn.prompt[..begin]);
                 renderer
                     .pieces
-                    .last_token(&turn.prompt[said..begin])
+                    .last_token(&turn.prompt[words_end..begin])
                     .to_owned()
             });
             header = Some(match header {
@@ -292,11 +292,11 @@ pub(in crate::derive) fn read(
 }
 
 /// Returns the byte at which the last words of the user or of a tool's result end in a text.
-fn said_before(text: &str) -> usize {
-    let said = [probe::USER, probe::USER_AGAIN, probe::TOOL_RESULT];
-    let ends = said
+fn end_of_words(text: &str) -> usize {
+    let words = [probe::USER, probe::USER_AGAIN, probe::TOOL_RESULT];
+    let ends = words
         .iter()
-        .filter_map(|said| Some(text.rfind(said)? + said.len()));
+        .filter_map(|words| Some(text.rfind(words)? + words.len()));
     ends.max().unwrap_or(0)
 }
 
@@ -422,19 +422,19 @@ fn read_gap(
     known: &Anchor,
     label: &str,
 ) -> Vec<Beginning> {
-    let said = context
+    let members = context
         .history
         .last()
         .and_then(Value::as_object)
         .map(|message| {
-            let said = message.iter();
-            said.filter(|(key, _)| ["content", "tool_call_id"].contains(&key.as_str()))
+            let members = message.iter();
+            members.filter(|(key, _)| ["content", "tool_call_id"].contains(&key.as_str()))
         });
     let gap = full.rfind(content).and_then(|answer| {
         let before = &full[..answer];
-        let said = said?.filter_map(|(_, value)| value.as_str());
-        let said = said.filter_map(|value| before.rfind(value).map(|at| at + value.len()));
-        Some(&before[said.max()?..])
+        let words = members?.filter_map(|(_, value)| value.as_str());
+        let ends = words.filter_map(|value| before.rfind(value).map(|at| at + value.len()));
+        Some(&before[ends.max()?..])
     });
     let Some(gap) = gap else {
         return Vec::new();

@@ -209,10 +209,10 @@ fn rendered(
     context: &Context,
     dialect: &Dialect,
     message: &Assistant,
-    said: &str,
+    words: &str,
 ) -> Option<Rendered> {
     let full = renderer.raw(&context.and(dialect.write(message))).ok()?;
-    let at = full.rfind(said)?;
+    let at = full.rfind(words)?;
     let (span, value) = json_shape::around(&full, at).find(|(span, value)| {
         value.as_object().is_some() && !full[span.clone()].contains(probe::USER)
     })?;

@@ -197,15 +197,15 @@ impl<'a> Renderer<'a> {
     }
 
     fn added(&self, kwargs: &Map) -> Added {
-        let mut known = self.added.borrow_mut();
-        if let Some((_, added)) = known.iter().find(|(under, _)| under == kwargs) {
+        let mut added_before = self.added.borrow_mut();
+        if let Some((_, added)) = added_before.iter().find(|(under, _)| under == kwargs) {
             return added.clone();
         }
         let added = Added {
             listed: self.find_listed(kwargs),
             ..self.find_added(kwargs).unwrap_or_default()
         };
-        known.push((kwargs.clone(), added.clone()));
+        added_before.push((kwargs.clone(), added.clone()));
         added
     }
 

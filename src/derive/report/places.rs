@@ -91,8 +91,8 @@ impl<'e, 'l> Seen<'e, 'l> {
     /// Returns the writers of a marker in the renders that it was read from.
     fn in_its_renders(&mut self, found: &Evidence) -> Vec<Writer> {
         let texts = sides(found).map(|side| {
-            let mut known = self.texts.iter();
-            known.position(|text| *text == side.text)
+            let mut texts = self.texts.iter();
+            texts.position(|text| *text == side.text)
         });
         for loosely in [false, true] {
             let mut texts: Vec<usize> = texts.into_iter().flatten().collect();
@@ -155,8 +155,8 @@ impl<'e, 'l> Seen<'e, 'l> {
     /// The traced render that has the text, and where it has it.
     fn trace(&mut self, text: usize) -> Option<(usize, &Traces<'l>)> {
         let conversation = self.conversations[text].as_ref()?;
-        let mut known = self.traced.iter();
-        let at = match known.position(|(other, _)| is_same(conversation, other)) {
+        let mut traced = self.traced.iter();
+        let at = match traced.position(|(other, _)| is_same(conversation, other)) {
             Some(at) => at,
             None if self.traced.len() == MAX_TRACED => return None,
             None => {
