@@ -236,7 +236,7 @@ impl ContentParser {
         }
     }
 
-    /// How its text becomes a value, for who does it while the text arrives; `None` where its arguments are unusable.
+    /// How its text becomes a value, for callers that make the value while the text arrives; `None` where its arguments are unusable.
     pub(crate) fn form(&self) -> Option<Form<'_>> {
         if self.fault().is_some() {
             return None;

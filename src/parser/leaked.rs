@@ -21,7 +21,7 @@ pub struct Markers {
 }
 
 impl Markers {
-    /// Those of a response template.
+    /// Collects the markers of a response template.
     ///
     /// ```
     /// use obverse::{parser::Markers, response_template::ResponseTemplate};

@@ -1,4 +1,4 @@
-//! Who is told what happens while a parser reads.
+//! Listeners, which are told what happens while a parser reads.
 
 use std::borrow::Cow;
 

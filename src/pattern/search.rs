@@ -78,7 +78,7 @@ pub struct Search {
     answer: Option<Progress>,
 }
 
-/// The state of a search, for who keeps the pattern elsewhere and hands it to every call.
+/// The state of a search, for callers that keep the pattern elsewhere and hand it to every call.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor(State);
 

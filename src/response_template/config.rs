@@ -285,7 +285,7 @@ pub fn write_member(text: &str, key: &str, template: &Value) -> Result<String, I
 struct FileStyle {
     /// The white space between `,` and a key.
     gap: String,
-    /// From a key's last quote to its value.
+    /// The text from a key's last quote to its value.
     colon: String,
     newline: &'static str,
     /// The indentation of one level; `None` when the file has no lines.

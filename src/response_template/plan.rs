@@ -24,7 +24,7 @@ pub(crate) struct Sought {
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) sought: Vec<Sought>,
-    /// Those that count outside explicit regions: every open, and the implicit field's close.
+    /// The delimiters that count outside explicit regions: every open, and the implicit field's close.
     outside: Vec<usize>,
     /// For each field its close, if that is the delimiter that counts in the field's region.
     closes: Vec<Option<usize>>,

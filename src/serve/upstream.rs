@@ -192,7 +192,7 @@ fn asked(model: &str, prompt: &str, writing: &Map, config: &Config) -> Map {
             .iter()
             .map(|(key, value)| (key.clone(), value.clone())),
     );
-    // What a client wants to end at is not to stand in what it gets; what the model ends with is read.
+    // A text at which the client wants the response to end is left out of it. The text with which the model ends by itself is read.
     let keeps_stop = !writing.contains_key("stop");
     let options: Map = [("include_usage".to_owned(), Value::from(true))]
         .into_iter()
@@ -223,7 +223,7 @@ fn asked(model: &str, prompt: &str, writing: &Map, config: &Config) -> Map {
 pub(super) enum Piece {
     /// More text; never empty.
     Text(String),
-    /// That it has ended; true if it had written as much as it was allowed to.
+    /// The response has ended; true if the upstream had written as much as it was allowed to.
     Finish(bool),
     /// How many tokens it took, in OpenAI's form.
     Usage(Value),
@@ -275,7 +275,7 @@ impl Pieces {
                         self.take(bytes);
                     }
                 }
-                // Whoever has said all may hang up.
+                // An upstream that has sent everything may close the connection.
                 None | Some(Err(_)) if self.finished => return Ok(None),
                 None => {
                     let message = "the upstream server ended the response before its end";

@@ -60,7 +60,7 @@ pub(super) fn run(
 /// The response templates of the lines.
 struct Templates {
     given: Option<Given>,
-    /// Those of each parse.
+    /// The limits of each parse.
     limits: Limits,
     /// How many lines have a prefix in which the start anchor does not stand.
     without_anchor: AtomicUsize,

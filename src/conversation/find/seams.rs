@@ -101,7 +101,7 @@ fn constant(text: &str, start: usize, end: usize) -> Bit {
 /// Which of the texts that are computed from no input vary.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Varying {
-    /// Those that are another on another day.
+    /// The texts that are others on another day.
     pub(super) dates: BTreeSet<(usize, usize)>,
     seen: BTreeMap<(usize, usize), BTreeSet<String>>,
 }

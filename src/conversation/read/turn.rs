@@ -232,7 +232,7 @@ fn joined(
     }
     let mut whole: Option<Map> = None;
     for piece in body.split(marker) {
-        // What follows the marker is no beginning of a turn: no reasoning is open there.
+        // The text behind the marker does not begin a turn, so that no reasoning is open there.
         let prefix = if whole.is_none() { prefix } else { "" };
         let next = parse_response(piece, Arc::clone(template), prefix, tools).ok()?;
         whole = Some(match whole {

@@ -158,7 +158,7 @@ impl Pieces {
     pub(in crate::derive) fn shared_before_header(&self, a: &str, b: &str) -> usize {
         let shared = self.shared_start(a, b);
         match self.open_before(a, shared) {
-            // What directly follows a text ends it.
+            // A constant with which the shared text begins ends the text before it, and begins no header.
             Some(start) if start > 0 && [a, b].iter().all(|text| self.is_open_at(text, shared)) => {
                 start
             }

@@ -114,7 +114,7 @@ fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
     let is_whole = keys == Keys::BeforeMarker;
     let marker = behind_key(argument).trim();
     if is_whole && is_said_again(argument) {
-        // Of several such signs the last one ends the name: no value of JSON begins with it.
+        // Of several such characters the last one ends the name: no value of JSON begins with one.
         let sign = slot::stop(marker);
         let name = format!("[^\\r\\n\"{sign}]|[{sign}](?=[{sign}])");
         return format!("{open}{group}(?=\\S)(?:{name})+)");
@@ -184,7 +184,7 @@ fn is_apart(argument: &Pairs) -> bool {
     }
 }
 
-/// Returns true if no text closes the values of some types, so that they end only where the argument does.
+/// Returns true if some values have no text of their own that closes them, so that they end only where the argument does.
 fn ends_nowhere(argument: &Pairs) -> bool {
     let is_open = |around: &Around| around.close.trim().is_empty();
     !argument.separator.trim().is_empty()

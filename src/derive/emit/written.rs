@@ -106,7 +106,7 @@ fn lead<'a>(pieces: &Pieces, own: &'a str, choices: &Choices) -> Option<&'a str>
         .then_some(lead)
 }
 
-/// The signs with which the markers of the calls begin.
+/// The punctuation characters with which the markers of the calls begin.
 fn signs(calls: &ToolCalls) -> Vec<char> {
     let markers = [calls.section.0.trim(), calls.call.0.trim()];
     let first = markers

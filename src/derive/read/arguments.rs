@@ -16,7 +16,7 @@ pub(in crate::derive) struct Pairs {
     pub(in crate::derive) open: String,
     /// The texts around the value: usually one pair, several where they tell the value's type. That of a string comes first.
     pub(in crate::derive) value: Vec<Around>,
-    /// The text between two arguments, beside their own.
+    /// The text between two arguments that belongs to neither of them.
     pub(in crate::derive) separator: String,
     /// The way in which the values are written.
     pub(in crate::derive) style: Style,
@@ -38,7 +38,7 @@ pub(in crate::derive) enum Style {
 /// Values that are written neither as their own text nor as JSON. Each field has an example of one as it is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::derive) struct Unread {
-    /// Texts with signs that are escaped.
+    /// Texts with characters that are escaped.
     pub(in crate::derive) texts: Option<String>,
     pub(in crate::derive) arrays: Option<String>,
     pub(in crate::derive) objects: Option<String>,

@@ -15,11 +15,12 @@ pub(in crate::derive) struct Content {
     pub(in crate::derive) open: Option<String>,
     /// The further texts that open the content, where the chat template writes none.
     pub(in crate::derive) others: Vec<String>,
-    /// The text that ends the turn where there is a reasoning and something closes the content first.
+    /// The text that ends the turn behind content beside a reasoning, where that content is closed by a marker of its own first.
     pub(in crate::derive) end_beside_reasoning: Option<String>,
     /// True if only a message with reasoning wraps its content.
     pub(in crate::derive) only_with_reasoning: bool,
-    /// The text between content that something opens and calls, beside their own markers; `None` where calls never follow content.
+    /// The text between content that has an opening marker and the calls behind it, without the markers of either; `None` where calls never
+    /// follow content.
     pub(in crate::derive) before_calls: Option<String>,
     /// The texts that stand beside the content only in a message with calls, and that open or close nothing elsewhere.
     pub(in crate::derive) beside_calls: Vec<String>,

@@ -1,8 +1,8 @@
 //! Answers that are one JSON object, with reasoning, content and calls under keys of it.
 //!
-//! `{"thought": "...", "say": "...", "calls": [...]}` has no markers but the signs of JSON, which stand in every argument as well. So its
-//! parts are not told by the text around them: the answers are read as JSON, and the values that were given are found under their keys. A
-//! key may be missing or `null` where a message has nothing for it. The order of the keys tells which part may follow the calls.
+//! `{"thought": "...", "say": "...", "calls": [...]}` has no markers but JSON's own punctuation, which stands in every argument as well. So
+//! its parts are not told by the text around them: the answers are read as JSON, and the values that were given are found under their keys.
+//! A key may be missing or `null` where a message has nothing for it. The order of the keys tells which part may follow the calls.
 
 use super::anchor::Anchor;
 use super::calls::ToolCalls;

@@ -457,7 +457,7 @@ impl<'a> Renderer<'a> {
         render
     }
 
-    /// Finds out which texts the template writes as JSON: signs in them are escaped as JSON escapes them.
+    /// Finds out which texts the template writes as JSON: quotes, backslashes and line feeds in them are escaped as JSON escapes them.
     pub(in crate::derive) fn read_quotes(&mut self) {
         let is_json = |dialect: &Dialect, message: &dyn Fn(&str) -> Assistant, text: &str| {
             let signs = format!("{text} \"x\" \\ y\nz {text}");

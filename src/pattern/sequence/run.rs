@@ -75,7 +75,7 @@ enum Outcome {
     Fails,
     /// Another way to take the steps before might have led on.
     Undecided,
-    /// Nor does any later try match.
+    /// This try does not match, nor does any later one.
     Never,
 }
 

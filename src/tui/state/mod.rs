@@ -354,8 +354,8 @@ impl State {
         self.enter(Mode::Prompt(Prompt { asked, editor }));
     }
 
-    /// Of a response that is still arriving, what is there becomes a sample of its own, so that it can be worked on while the rest
-    /// goes on arriving.
+    /// Makes a sample of its own of what is there of a response that is still arriving, so that it can be worked on while the rest goes on
+    /// arriving.
     pub(crate) fn detach(&mut self) {
         if !self.sample().live {
             return;
