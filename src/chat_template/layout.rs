@@ -1,12 +1,12 @@
-//! Which statements and which turns of loops wrote what of a render: what stands around a message's text belongs to it because
-//! the loop wrote it while it was at that message.
+//! Which statements and which turns of loops wrote which part of a render. For example, the text around a message's content belongs to that
+//! message, since a loop wrote it while it was at that message.
 //!
-//! Told is what is written to the render itself. What a macro, a `set` block or a filter collects first counts as written by the
-//! statement that prints it.
+//! Only text that is written to the render itself is noted. Text that a macro, a `set` block or a filter collects first counts as written
+//! by the statement that prints it.
 
 use super::origins::{InputPath, InputStep};
 
-/// Who wrote what of a render, in the order of writing.
+/// Who wrote which part of a render, in the order of writing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// The texts and expressions that were printed, without those that printed nothing.
@@ -30,21 +30,21 @@ pub(crate) struct Write {
     pub(crate) is_expression: bool,
 }
 
-/// A turn of a loop.
+/// A turn of a loop: one run of its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Turn {
-    /// Where the render was when it began, in bytes.
+    /// How long the render was when the turn began, in bytes.
     pub(crate) start: usize,
-    /// Where it was when it ended.
+    /// How long it was when the turn ended.
     pub(crate) end: usize,
-    /// Where in the source the expression stands that is walked over, in bytes.
+    /// Where in the source the expression stands that the loop walks over, in bytes.
     pub(crate) source: (usize, usize),
-    /// The inputs that the item is or was made of, the first of them first.
+    /// The inputs that the turn's item is, or was made of, the one that counts most first.
     pub(crate) items: Vec<InputPath>,
 }
 
 impl Turn {
-    /// The message that the item is, or is a part of: its index, when there is one only.
+    /// Returns the index of the message that the item is, or is a part of; `None` where it belongs to none, or to several.
     pub(crate) fn message(&self) -> Option<usize> {
         let mut indices = self.items.iter().map(message_of);
         let first = indices.next()??;

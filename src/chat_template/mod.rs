@@ -204,7 +204,7 @@ impl ChatTemplate {
         &self.inner.constants
     }
 
-    /// Those of the constants that texts are searched for, or cut at, in source order without repetitions.
+    /// The constants that texts are searched for, or cut at, in source order without repetitions.
     pub fn sought(&self) -> &[String] {
         &self.inner.sought
     }

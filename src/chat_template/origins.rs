@@ -136,29 +136,30 @@ pub struct Run {
     pub origin: Origin,
 }
 
-/// Where a stretch of a render comes from. More may be told in time: match with `..`.
+/// The origin of a stretch of a render. Later versions may add fields: match with `..`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// The chat template.
     Source {
-        /// Where the place starts in the source as it was given, in bytes: of a constant that part which the run shows, of
-        /// what an expression computed from no input the expression.
+        /// Where the place starts in the source as it was given, in bytes. Of a constant, the place is the part that the run shows; of text
+        /// that an expression computed from no input, it is the expression.
         start: usize,
-        /// Where it ends. What lies between is the run's text, unless it has escapes (and so is longer), or the run is derived.
+        /// Where the place ends. The source between the two is the run's text, unless it has escapes in it (and so is longer), or the run
+        /// is derived.
         end: usize,
-        /// The bytes of the constant's value that the run shows; `(0, 0)` of an expression.
+        /// The bytes of the constant's value that the run shows; `(0, 0)` for an expression.
         from: (usize, usize),
-        /// True if the text is not the constant's as it is: its case was changed, it was escaped, it was computed.
+        /// True if the run's text is not the constant's own: its case was changed, it was escaped, or it was computed.
         derived: bool,
     },
     /// An input.
     Input {
         /// Where the input was given.
         path: InputPath,
-        /// The bytes of that input string which the run shows, or of the character for which an escape stands.
+        /// The bytes of the input string that the run shows. Of an escape, they are those of the character for which it stands.
         from: Option<(usize, usize)>,
-        /// True if the text is not the input's as it is: escaped, of another case, computed, or written around it. The digits
-        /// of an input that is a number are its text.
+        /// True if the run's text is not the input's own: it was escaped, its case was changed, or it was computed or written around it.
+        /// The digits of an input that is a number are its own.
         derived: bool,
         /// True if the run is the text of the path's last key and not of what is found there; `from` are bytes of the key.
         key: bool,

@@ -218,7 +218,7 @@ pub fn load(path: &Path) -> Result<ChatTemplateSource, LoadError> {
         _ if is_folder => found.in_folder(folder)?,
         Some("json") if file_name == CONFIG => {
             if !path.exists() {
-                // Its siblings must not make up for it.
+                // If the file itself cannot be read, the files beside it must not make up for it.
                 read(path)?;
             }
             found.in_folder(folder)?;

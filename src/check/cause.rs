@@ -116,15 +116,15 @@ fn without_anchor(setting: &Setting<'_>) -> Option<Cause> {
     })
 }
 
-/// The delimiters of which a text is one if it is spelled like it, and so no misspelling of another.
+/// The delimiters whose exact text is not taken for a misspelling of another delimiter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
     All,
-    /// Those of the same delimiter alone, since a marker may stand in several and be misspelt in one of them.
+    /// Only the delimiter itself, since a marker may stand in several delimiters and be misspelt in one of them.
     Own,
 }
 
-/// A delimiter whose text a text, of that name, has nearly.
+/// Finds a delimiter that a text nearly has. `name` is what the text is called in the cause.
 fn misspelt(setting: &Setting<'_>, text: &str, name: &str, known: Known) -> Option<Cause> {
     let fields = setting.template.fields().iter();
     let delimiters: Vec<Delimiter<'_>> = fields
@@ -148,7 +148,7 @@ fn misspelt(setting: &Setting<'_>, text: &str, name: &str, known: Known) -> Opti
             let Some((span, cost)) = nearest(wanted, text, most) else {
                 continue;
             };
-            // What is spelled as another delimiter spells it is that one.
+            // A text that another delimiter has exactly is that delimiter.
             let found = &text[span.clone()];
             let is_another = known.iter().any(|known| known.contains(found));
             if !is_another && best.as_ref().is_none_or(|(least, ..)| cost < *least) {

@@ -59,7 +59,7 @@ impl Effort {
 
     /// The chunkings to try beside the whole.
     pub fn chunkings(&self, response: &str) -> Vec<Chunking> {
-        // From here on the chunks of each size are the whole.
+        // From here on a single chunk is the whole response.
         let sizes = response.len().saturating_sub(1);
         if sizes <= self.chunkings {
             return (1..=sizes).map(Chunking::Bytes).collect();

@@ -20,7 +20,7 @@ pub struct Rederived {
     pub differences: Vec<Difference>,
     /// How many of the messages that the derived template brings back were tried with the one at hand.
     pub tried: usize,
-    /// Those that it does not bring back. That a key has another name, of which the chat template makes the same, does not count.
+    /// The messages that it does not bring back. A key with another name, of which the chat template makes the same, does not count.
     pub disagreements: Vec<Disagreement>,
 }
 

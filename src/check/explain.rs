@@ -73,7 +73,7 @@ pub fn explain(
     let has_message = !failures.iter().any(|f| matches!(f, Failure::Message(_)));
     let mut all: Vec<Diagnostic> = failures
         .iter()
-        // Events and deltas that bring another message are other ones.
+        // If the message is another one, events and deltas differ for that reason, and are not reported as well.
         .filter(|failure| {
             has_message || !matches!(failure, Failure::Events(_) | Failure::Deltas(_))
         })

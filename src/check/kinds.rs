@@ -79,7 +79,7 @@ fn what(differences: &[Difference]) -> Option<What> {
     })
 }
 
-/// The first steps; which item of a list it is does not matter.
+/// The first steps of a path, without the numbers of items of lists.
 fn beginning(path: &Path) -> Path {
     path.steps()
         .iter()

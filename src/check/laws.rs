@@ -111,7 +111,8 @@ fn by_deltas(setting: &Setting<'_>, response: &str, effort: &Effort) -> Option<B
     })
 }
 
-/// In what a client's message is another than the parser's; what a limit or a missing field ends has none.
+/// Returns the difference between the message that a client puts together and the parser's, in words; `None` as well where a limit or a
+/// missing field ends the parse.
 fn client_differs(mut parser: DeltaParser, pieces: &[&str]) -> Option<String> {
     let mut client = Assembly::default();
     for growth in parser.initial_growth() {

@@ -7,10 +7,10 @@
 
 use std::ops::Range;
 
-/// Texts beyond this are not looked through, in bytes.
+/// The longest text that is looked through, in bytes.
 const TEXT: usize = 64 << 10;
 
-/// Nor are such looked for.
+/// The longest text that is looked for, in bytes.
 const WANTED: usize = 256;
 
 /// The part of `text` that is nearest to `wanted`, in bytes, and how many characters have to be inserted, removed or replaced to

@@ -138,8 +138,8 @@ impl Setting<'_> {
 }
 
 impl Replay {
-    /// Returns true if another parse gave the same, but for where in the response its errors lie, and for the text that no field
-    /// takes, of which a response has the less the more of it is in the prompt.
+    /// Returns true if another parse gave the same. The places of errors in the response do not count. Nor does the text that no field
+    /// takes: the more of a response is in the prompt, the less of such text the rest of it has.
     pub fn agrees(&self, other: &Self) -> bool {
         self.message == other.message
             && self.errors.len() == other.errors.len()

@@ -102,7 +102,7 @@ fn wrong_error(fixture: &Fixture, whole: &Replay) -> Option<Failure> {
 
 /// Each text that is listed stands for one stretch of that text, whatever the order.
 fn wrong_unclaimed(fixture: &Fixture, whole: &Replay) -> Option<Failure> {
-    // What is recorded first is recorded with the message.
+    // A fixture that records no message yet records no such texts either.
     fixture.expected.as_ref()?;
     let mut missing = fixture.unclaimed.clone();
     let mut unexpected = Vec::new();

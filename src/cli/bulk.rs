@@ -41,7 +41,7 @@ pub(crate) struct Answer {
 /// How bulk work ends.
 #[derive(Debug)]
 pub(crate) enum Ended {
-    /// All lines are answered; whether none of the answers is an error.
+    /// All lines are answered; `all_well` is true if none of the answers is an error.
     Answered { all_well: bool },
     /// The input broke off, for this reason. What came before is answered.
     Unreadable(io::Error),

@@ -83,7 +83,7 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, Problem> {
     }
 }
 
-/// That a file cannot be read.
+/// Returns the problem that a file cannot be read.
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Problem {
     Problem::failed("unreadable", format!("cannot read {}: {error}", name(path)))
 }
@@ -136,7 +136,7 @@ pub(crate) fn read_at_most(
     })
 }
 
-/// That bytes are not UTF-8 from `offset` on.
+/// Returns the problem that bytes are not UTF-8 from `offset` on.
 pub(crate) fn not_utf8(name: &str, bytes: &[u8], offset: usize) -> Problem {
     // Up to the offset the lossy form has the same bytes, so it can show the place.
     let shown = String::from_utf8_lossy(bytes);
@@ -174,7 +174,7 @@ pub(crate) fn read_json(path: &Path) -> Result<(Value, String), Problem> {
     }
 }
 
-/// That a text is not JSON.
+/// Returns the problem that a text is not JSON.
 pub(crate) fn not_json(name: &str, text: String, error: &json::JsonError) -> Problem {
     let at = error.offset();
     Problem::of(

@@ -7,7 +7,7 @@ use super::pager::{self, Stream};
 use super::verbosity::{self, Verbosity};
 use super::{escape, width};
 
-/// That whoever read the results has read enough is no error: how the verb ends does not depend on it.
+/// Takes it for no error that the reader of the results has read enough: how the verb ends does not depend on that.
 fn read_enough(done: io::Result<()>) -> io::Result<()> {
     match done {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

@@ -24,7 +24,7 @@ pub(crate) struct PagerArgs {
 }
 
 impl PagerArgs {
-    /// Makes it what counts from now on.
+    /// Makes these arguments count from now on.
     pub(crate) fn apply(&self) {
         REFUSED.store(self.no_pager, Ordering::Relaxed);
     }

@@ -66,7 +66,7 @@ impl Progress {
         }
     }
 
-    /// That one more is finished, and what it is called.
+    /// Notes that one more thing is finished, and what it is called.
     pub(crate) fn finished(&self, name: &str) {
         self.bar.set_message(escape::line(name).into_owned());
         self.bar.inc(1);

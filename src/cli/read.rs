@@ -116,7 +116,7 @@ pub(super) fn derived(
     Ok(derived.format)
 }
 
-/// That a text of this name is not read.
+/// Returns the problem that a text of this name could not be read.
 pub(super) fn unread(error: &ReadError, name: String, text: String) -> Problem {
     let diagnostic =
         Diagnostic::error(code(error.reason), message(error)).with_span(error.at..error.at);
@@ -125,7 +125,7 @@ pub(super) fn unread(error: &ReadError, name: String, text: String) -> Problem {
         .with_status(Status::Found)
 }
 
-/// That a chat template renders no conversation.
+/// Returns the problem that a chat template renders no conversation.
 pub(super) fn not_derived(error: &conversation::DeriveError, opened: &source::Opened) -> Problem {
     let conversation::DeriveError::Render(render) = error;
     let problem = source::not_rendered(render, error.to_string());

@@ -10,7 +10,7 @@ use obverse::check::FileChange;
 use super::input;
 use super::problem::Problem;
 
-/// After so long a file that a write was to go to first is one that nobody finishes.
+/// A file that a write was to go to first, and that is older than this, is one that nobody finishes.
 const STALE: Duration = Duration::from_secs(60);
 
 /// Gives a file another text, at once and whole: nobody sees half of it, and if it fails the old one stays. The file
@@ -20,7 +20,7 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Problem> {
     replace_anyway(path, text)
 }
 
-/// That a file is protected, for a verb without `--force`, before any work is done.
+/// Fails if a file is protected, for a verb without `--force`, before any work is done.
 pub(crate) fn refuse(path: &Path) -> Result<(), Problem> {
     match protection(path) {
         Some(why) => {
@@ -38,7 +38,7 @@ pub(crate) fn replace_or_force(path: &Path, text: &str, force: bool) -> Result<(
     replace_anyway(path, text)
 }
 
-/// That a file must not be written without `--force`, before any work is done.
+/// Fails if a file must not be written without `--force`, before any work is done.
 pub(crate) fn refuse_protected(path: &Path, force: bool) -> Result<(), Problem> {
     match protection(path) {
         Some(why) if !force => Err(refused(path, &why).with_hint("--force writes it all the same")),

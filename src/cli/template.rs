@@ -101,7 +101,7 @@ fn file_of(path: &Path) -> Result<PathBuf, Problem> {
 
 const NONE: &str = "no-response-template";
 
-/// That a text is no response template.
+/// Returns the problem that a text is no response template.
 pub(crate) fn refused(path: &Path, text: String, invalid: Invalid) -> Problem {
     let mut diagnostics = invalid.into_diagnostics();
     for diagnostic in diagnostics.iter_mut().filter(|found| found.code == NONE) {

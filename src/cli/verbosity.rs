@@ -34,7 +34,7 @@ pub(crate) struct VerbosityArgs {
 }
 
 impl VerbosityArgs {
-    /// Makes it what counts from now on.
+    /// Makes these arguments count from now on.
     pub(crate) fn apply(&self) {
         let chosen = match (self.quiet, self.verbose) {
             (true, _) => Verbosity::Quiet,

@@ -65,7 +65,7 @@ pub(crate) fn members(line: &[u8]) -> Result<Map, Map> {
     }
 }
 
-/// That a value of a line is of another type.
+/// Returns the error that a value of a line is of the wrong type.
 pub(crate) fn wrong_type(what: &str, wanted: &str, value: &Value) -> Map {
     let message = format!("{what} must be {wanted}, not {}", value.json_kind());
     error("input", &message)

@@ -1,4 +1,4 @@
-//! Where in a JSON text the strings are, as the text arrives: for who must not take what stands in one for something else.
+//! Where in a JSON text the strings are, as the text arrives, for callers that must not take what stands in a string for something else.
 //!
 //! A scanner with five states reads the text once, whatever the chunks: it is asked for places in their order, goes on from where it stood,
 //! and says of a place that has not arrived that it cannot tell yet. It does not check the JSON; it stops at what no string may hold, since
@@ -48,7 +48,7 @@ pub(crate) enum Whereabouts {
 
 /// How a string ends.
 enum End {
-    /// Its text ends here, and what closes it has this length; without one the text is no JSON.
+    /// Its text ends here. What closes it has the length that is given; without a length, the text is no JSON.
     At(usize, Option<usize>),
     /// Its text goes on up to here, and what follows, if anything does, has not arrived.
     Open(usize),
@@ -65,7 +65,7 @@ impl JsonStrings {
         }
     }
 
-    /// Up to where the text was read: what stands before is not looked at again.
+    /// The offset up to which the text was read. Text before it is not looked at again.
     pub(crate) fn read(&self) -> usize {
         self.at
     }
@@ -133,7 +133,7 @@ impl JsonStrings {
         }
     }
 
-    /// Reads what comes between strings, or what opens one; whether it has arrived.
+    /// Reads what comes between strings, or what opens one, and returns true if that has arrived.
     fn go_on(&mut self, dialect: &[(String, String)], window: &Window<'_>) -> bool {
         let rest = &window.text.as_bytes()[self.at - window.start..];
         for (number, (open, close)) in dialect.iter().enumerate() {

@@ -69,7 +69,8 @@ impl KvLines {
         self.kv_sep.as_ref().err()
     }
 
-    /// `pass_over` is told of lines without the separator, and of those of which a later one with their key takes the place.
+    /// Parses the text. `pass_over` is told of lines without the separator, and of lines whose value a later one with the same key
+    /// replaces.
     pub(super) fn parse(
         &self,
         text: &str,

@@ -130,8 +130,8 @@ impl ContentParser {
         self.parse_noting(text, &mut |_| ())
     }
 
-    /// As [`parse`](Self::parse) does, and tells of each stretch of the text, in bytes, that would be a part of the value if it were written as
-    /// the parser reads it: a tag that is broken, a line without its separator, a value of which a later one with its key takes the place.
+    /// As [`parse`](Self::parse) does, and tells of each stretch of the text, in bytes, that would be a part of the value if it were
+    /// written as the parser reads it: a tag that is broken, a line without its separator, a value that a later one with its key replaces.
     fn parse_noting(
         &self,
         text: &str,
@@ -151,7 +151,7 @@ impl ContentParser {
         }
     }
 
-    /// Tells the parser what opens its regions. Where that stands inside of one, the region before it was not closed.
+    /// Tells the parser what opens its regions. If that stands inside of a region, the region was not closed before it.
     pub(crate) fn know_open(&mut self, open: &Pattern) {
         if let Parser::XmlInline(xml) = &mut self.parser {
             xml.know_open(open);
@@ -236,7 +236,7 @@ impl ContentParser {
         }
     }
 
-    /// How its text becomes a value, for who does it while the text arrives; `None` where its arguments are unusable.
+    /// How its text becomes a value, for callers that make the value while the text arrives; `None` where its arguments are unusable.
     pub(crate) fn form(&self) -> Option<Form<'_>> {
         if self.fault().is_some() {
             return None;

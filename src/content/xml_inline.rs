@@ -11,9 +11,9 @@ use crate::value::{Map, Value, json};
 pub(super) struct XmlInline {
     /// `None` only when it is unusable, which `note` was told.
     tag: Option<Pattern>,
-    /// The words of a tag, and of what opens a region: fixed texts of the patterns that have a letter or a digit. Text between tags that has
-    /// one is a broken tag, or the next region's open behind a close that is missing. Other text stands between tags on purpose, as a comma
-    /// or the close of something around them.
+    /// The words by which broken tags are found: the fixed texts of a tag's pattern, and of the delimiter that opens a region, that have a
+    /// letter or a digit. Text between tags with such a word in it is a broken tag, or opens the next region behind a close that is
+    /// missing. Other text stands between tags on purpose, such as a comma, or the close of something around them.
     words: Vec<String>,
     value_parser: ValueParser,
     /// Make a list of the values of a key that comes again.
@@ -63,7 +63,7 @@ impl XmlInline {
         &self.value_parser
     }
 
-    /// `pass_over` is told of tags that are broken, and of a value of which a later one with its key takes the place.
+    /// Parses the text. `pass_over` is told of tags that are broken, and of values that a later one with the same key replaces.
     pub(super) fn parse(
         &self,
         text: &str,

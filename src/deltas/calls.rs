@@ -92,8 +92,8 @@ impl Tell<'_> {
         self.value_in_place_of(&[], path, value, calls);
     }
 
-    /// Passes on a value that is whole, in the place of one whose calls had these outcomes and were dropped; the numbers of its calls are
-    /// added to `calls`.
+    /// Passes on a value that is whole, in the place of one whose calls were dropped. `dropped` has the outcomes of these calls, and the
+    /// numbers of the value's own calls are added to `calls`.
     pub(super) fn value_in_place_of(
         &mut self,
         dropped: &[Slot],
@@ -126,7 +126,7 @@ impl Tell<'_> {
     }
 }
 
-/// The knowledge of a member of a call, such as its name, while the call arrives.
+/// A member of a call, such as its name, as far as it is known while the call arrives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) enum Known {
     /// The member may still come.
@@ -169,7 +169,7 @@ pub(super) struct Slot {
 }
 
 impl Call {
-    /// A call of which the `id` and the name are known so far.
+    /// A call with what is known of its `id` and its name so far.
     pub(super) fn of((id, name): &(Known, Known)) -> Self {
         Self {
             id: id.clone(),
@@ -182,7 +182,7 @@ impl Call {
         self.slot.index.is_some()
     }
 
-    /// Begins another call, of which this is known.
+    /// Begins another call, with what is known of its `id` and its name.
     pub(super) fn reset(&mut self, id: Known, name: Known) {
         self.id = id;
         self.name = name;
@@ -196,7 +196,7 @@ impl Call {
         tools.of_tool(self.name.as_str()?)
     }
 
-    /// Passes the call on if all is known that must come before its arguments, and the arguments that waited.
+    /// If all is known that must come before the arguments of the call, passes the call on, and the arguments that waited.
     pub(super) fn open_if_known(&mut self, path: impl FnOnce() -> Path, tell: &mut Tell<'_>) {
         if self.is_open() || self.id == Known::NotYet {
             return;
@@ -247,7 +247,7 @@ pub(super) struct TypedText {
 }
 
 impl TypedText {
-    /// Returns true if the piece of the string is passed on as it is: nothing in it is escaped, and that it is a string is clear.
+    /// Returns true if the piece of the string is passed on as it is: nothing in it is escaped, and it is clear that the value is a string.
     pub(super) fn is_plain(&self, piece: &str) -> bool {
         self.is_text && json::plain(piece.as_bytes()) == piece.len()
     }

@@ -29,7 +29,7 @@ pub(super) struct Growing {
     spare: Option<Spare>,
 }
 
-/// The beginning of all messages of a template: what the defaults leave, and what is told of them.
+/// The beginning of all messages of a template: the state in which the defaults leave the fields, and the growth that tells of it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Beginning {
     fields: Vec<Past>,
@@ -43,15 +43,15 @@ pub(super) struct Beginning {
 struct Past {
     /// How many items the field's list has.
     items: usize,
-    /// True if the field has a text to which more is joined.
+    /// True if the field has a text to which the next one is joined.
     joined: bool,
     /// True if the field's value is passed on at the end of the response.
     at_end: bool,
-    /// True if a text or value of the field was passed on that another would replace.
+    /// True if a text or value of the field was passed on that a later one would replace.
     replaceable: bool,
-    /// The numbers of the field's calls that another region's would replace.
+    /// The numbers of those calls of the field that the calls of a later region would replace.
     calls: Vec<usize>,
-    /// The place in the message where its last region's value stands; the root before it has had one.
+    /// The place in the message where the value of its last region stands; empty before there was a region.
     place: Path,
 }
 
@@ -91,12 +91,12 @@ impl Growing {
         }
     }
 
-    /// The growth by the defaults.
+    /// Returns the growth by the defaults.
     pub(super) fn begun(&self) -> &[Growth<'static>] {
         &self.template.beginning(self.certain).growth
     }
 
-    /// Opens a region of the field. If the one before has not closed, it has failed.
+    /// Opens a region of the field. If the region before has not closed, it has failed.
     fn open(&mut self, field: usize, captures: &Map, sink: Sink<'_>) {
         self.fail(sink);
         if self.fields.is_empty() {
@@ -151,7 +151,7 @@ impl Growing {
         region.feed(&self.template.shapes[region.field], text, &mut tell);
     }
 
-    /// Closes the open region with this value, which is in the message.
+    /// Closes the open region. Its value is in the message already.
     fn close(&mut self, value: &Value, sink: Sink<'_>) {
         let Some(mut region) = self.region.take() else {
             return;
@@ -197,7 +197,7 @@ impl Growing {
         }
     }
 
-    /// Ends the response with this message.
+    /// Ends the response, which has this message.
     pub(super) fn end(&mut self, message: &Map, sink: Sink<'_>) {
         self.fail(sink);
         let template = Arc::clone(&self.template);
@@ -257,7 +257,7 @@ impl Past {
             });
         }
         match value {
-            // To a text nothing is added, where a value would take its place.
+            // An empty text adds nothing to a text that it is joined to. Where it replaces one, it is passed on.
             Value::String(text) if text.is_empty() && field.join.is_some() => {}
             value => region.close(shape, value, tell, &mut self.calls),
         }
@@ -268,7 +268,7 @@ impl Past {
 }
 
 impl Beginning {
-    /// The state in which the defaults leave each field, and the growth by those that no region can replace.
+    /// Finds the state in which the defaults leave each field, and the growth by those defaults that no region can replace.
     pub(super) fn new(template: &ResponseTemplate, waits_for_end: impl Fn(usize) -> bool) -> Self {
         let fields = template.fields();
         let mut beginning = Self {

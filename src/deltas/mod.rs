@@ -158,11 +158,12 @@ impl DeltaTemplate {
 pub enum ArgumentsCome {
     /// While they are written.
     AsWritten,
-    /// While they are written, but not before what stands in the text beside them: a model that writes it behind them makes them wait.
+    /// While they are written, but not before those members of the call that also stand in the text. If a model writes such a member behind
+    /// the arguments, these wait.
     Behind {
-        /// The name does.
+        /// True if they wait for the name.
         name: bool,
-        /// The `id` does.
+        /// True if they wait for the `id`.
         id: bool,
     },
     /// Each argument when it is whole.
@@ -380,7 +381,7 @@ impl DeltaParser {
         &self.parser
     }
 
-    /// Takes note of a region that failed, which may leave no trace among the events but that none follows.
+    /// Notes a region that failed. It may show in nothing but that no event of it follows.
     fn after(
         &mut self,
         result: Result<(), ParseError>,

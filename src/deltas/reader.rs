@@ -331,7 +331,8 @@ impl JsonReader {
     }
 }
 
-/// Returns true if the byte can be a part of a number or word, or of what is none and so ends neither: all that means nothing else.
+/// Returns true if the byte can be a part of a number or word, or of text that is neither and so cannot be JSON: any byte that has no other
+/// meaning.
 fn is_token(byte: u8) -> bool {
     !matches!(
         byte,

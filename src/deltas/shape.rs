@@ -217,7 +217,7 @@ impl Shape {
 
 fn call_shape(field: &Field, form: &Form<'_>, transform: Option<&Node>) -> Option<CallShape> {
     let each = field.transform_each && transform.is_some();
-    // Of what is in scope, a member of an item hides a capture of its name: which it is, only the item's end tells.
+    // A member of an item hides a capture of its name. Only the end of the item tells which of the two it is.
     let captures = field.open.as_ref().map_or(&[][..], Pattern::group_names);
     let place = |names: &[String]| -> Option<From> {
         let (root, rest) = names.split_first()?;
@@ -371,7 +371,7 @@ fn places(at: &[String], list: List, paths: &[(Role, &From)]) -> Option<Vec<Json
     for (role, from) in paths {
         let From::Content(path) = from else { continue };
         if path.is_empty() {
-            // The whole is the arguments: there is no object around them.
+            // The whole value is the arguments: there is no object around them.
             if list != List::Never || !places[call].members.is_empty() || call != 0 {
                 return None;
             }

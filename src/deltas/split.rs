@@ -21,9 +21,10 @@ use crate::value::Key;
 
 #[derive(Debug, Clone)]
 pub(super) struct Split {
-    /// The half up to the value; it has the group `key`, and one for each alternative but a single one.
+    /// The half up to the value. It has the group `key` and, where there are several alternatives, a group for each.
     pub(super) open: Pattern,
-    /// The halves behind the value: one for each alternative, `None` where the value comes whole, and behind these one for each that ends a string in delimiters of its own.
+    /// The halves behind the value, one for each alternative; `None` where the value comes whole. Behind these stands one for each
+    /// alternative that ends a string in delimiters of its own.
     closes: Vec<Option<Closing>>,
     /// The groups that tell the alternatives apart; none for a single one.
     alternatives: Vec<Key>,
@@ -36,14 +37,14 @@ pub(super) struct Split {
 pub(super) enum Closing {
     /// One pattern, whatever the key is.
     Fixed(Close),
-    /// The source of a pattern, apart at each place where the key stands.
+    /// The source of a pattern, cut at each place where the key stands.
     Keyed(Vec<String>),
 }
 
 /// The reference to the key.
 const KEY: &str = "(?P=key)";
 
-/// How long a key may be, in bytes, that a pattern is made of.
+/// How many bytes a key may have for a pattern to be made of it.
 const KEY_BYTES: usize = 256;
 
 impl Closing {
@@ -55,7 +56,7 @@ impl Closing {
         let escaped = sources.iter().any(|before| before.ends_with('\\'));
         match sources.len() {
             1 => Close::new(source).map(Self::Fixed),
-            // What it is for any key, it is for this one: whether it looks back, and that it cannot match nothing.
+            // That it looks back, and that it cannot match nothing, is the same for every key.
             _ if !escaped => {
                 let close = Close::new(&sources.join("k"))?;
                 (close.pattern.lookbehind() == 0).then_some(Self::Keyed(sources))

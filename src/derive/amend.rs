@@ -45,7 +45,8 @@ impl Bench<'_> {
         }
     }
 
-    /// The proof of a response template that loses nothing of what a proof has; `None` of one that does.
+    /// Returns a function that proves a response template. It returns the new proof if that loses nothing of the old one: every message
+    /// that came back still does, and there are no more errors. Otherwise it returns `None`.
     fn keeps(&self, proof: &Proof) -> impl FnMut(&Arc<ResponseTemplate>) -> Option<Proof> {
         let back: HashSet<RoundId> = proof.judgement.back.iter().copied().collect();
         let errors = proof.errors().count();
@@ -184,7 +185,8 @@ impl Amended {
         Ok(())
     }
 
-    /// Lets a field take the text that all others leave, where the chat template wraps all that the model says.
+    /// Lets a field take the text that goes to no field. There is such text where the chat template wraps all that the model says in
+    /// markers.
     pub(super) fn claim_all_text(
         &mut self,
         bench: &Bench<'_>,

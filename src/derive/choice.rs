@@ -278,8 +278,8 @@ impl Choices {
         told.into_iter().nth(taken).map(|told| told.value)
     }
 
-    /// Decides between doing something and leaving it. Each candidate has its name, its meaning and its evidence, and to do it is the
-    /// better one.
+    /// Decides between doing something and leaving it, and returns true for the first of these, which ranks higher. Each of the two
+    /// candidates has its name, its meaning and its evidence.
     pub(super) fn whether(&self, decision: DecisionId, [so, otherwise]: [[&str; 3]; 2]) -> bool {
         let candidate =
             |[name, means, because]: [&str; 3], value| Candidate::new(name, means, because, value);

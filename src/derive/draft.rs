@@ -54,7 +54,7 @@ pub(super) fn proved(bench: &Bench<'_>) -> Result<Draft, DeriveError> {
         true => Scrutiny::EverySize,
         false => Scrutiny::Pieces,
     };
-    // Whoever asks what comes of every candidate is told by pieces.
+    // Where the outcome of every candidate is asked for, all of them are proved in pieces, as the chosen one has to be.
     let first = match bench.options.alternatives {
         true => Scrutiny::Pieces,
         false => Scrutiny::Whole,
@@ -118,19 +118,19 @@ impl Draft {
         }
     }
 
-    /// Proves the draft in such pieces, and takes that proof. Returns false where something is lost by it.
+    /// Proves the draft in such pieces, and keeps that proof. Returns false if it lacks something that the proof before had.
     fn holds(&mut self, bench: &Bench<'_>, pieces: Scrutiny) -> bool {
         self.scrutiny = pieces;
         let (proof, stage) = cost::measured(bench.judge, || proof::prove(self.bench(bench)));
         self.cost.verification += stage;
-        let known = &self.amended.proof;
+        let earlier = &self.amended.proof;
         let back: HashSet<RoundId> = proof.judgement.back.iter().copied().collect();
-        let is_back = known
+        let is_back = earlier
             .judgement
             .back
             .iter()
             .all(|round| back.contains(round));
-        let holds = is_back && proof.errors().count() <= known.errors().count();
+        let holds = is_back && proof.errors().count() <= earlier.errors().count();
         self.amended.proof = proof;
         holds
     }

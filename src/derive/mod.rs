@@ -62,7 +62,7 @@ pub use report::summary::{
     Verdict,
 };
 
-/// The day on which is rendered where none is given: a fixed one, so that the same comes of it every day.
+/// The day of all renders for which none is given. It is fixed, so that a derivation gives the same result every day.
 pub(crate) fn some_day() -> Option<Clock> {
     Clock::date(2026, 7, 28)
 }

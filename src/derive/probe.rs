@@ -64,7 +64,7 @@ pub(super) struct Dialect {
 pub(super) enum NoContent {
     Absent,
     Empty,
-    /// A null, where the chat template needs it and whoever renders keeps it.
+    /// A null, which the chat template needs and only some renderers keep.
     Null,
 }
 
@@ -89,7 +89,7 @@ impl Dialect {
         }
     }
 
-    /// The ways in which a message with calls may have to be spelled, those first that ask least of a parsed message.
+    /// The spellings that a message with calls may need, those first that ask least of a parsed message.
     pub(super) fn spellings(&self) -> impl Iterator<Item = Self> + '_ {
         [ArgumentsForm::Object, ArgumentsForm::JsonText]
             .into_iter()

@@ -34,8 +34,8 @@ fn without_values(value: &Value, inside: bool) -> Value {
 /// Returns true if `other` is a message that somebody could have meant in the place of `message`: its texts are made of the message's own,
 /// and it calls nothing but the functions that there are.
 ///
-/// A content that holds the chat template's markers renders like nearly everything that these mark. It is no other message, but the
-/// text that was not read. Nor is a call of `>search` one, where `search` is the function.
+/// A content that has the chat template's own markers in it renders like nearly any message. Such a content is no other message that
+/// somebody meant: it is text of this one that was not read. Nor is a call of `>search` one, where `search` is the function.
 pub(super) fn could_be_meant<'t>(
     message: &Value,
     other: &Value,

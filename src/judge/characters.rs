@@ -1,11 +1,10 @@
-//! The signs that a chat template writes next to texts of messages, which prose and code have as well. A sign is a character of
-//! punctuation.
+//! The punctuation that a chat template writes next to the texts of messages, and that prose and code have as well.
 //!
-//! A text may end with the very sign that the marker behind it begins with (`a -> b>` before `>>>`), begin with the one that stands before
-//! it, and have any of them within. Renders show which these are: the text between two texts of a message begins and ends with a run of
-//! signs. The outermost of a run is tried, and the two outermost where the run has more. More of them would be a marker that is spoken of,
-//! and two that are the same often are one. Where the name of a function or of an argument stands between signs, texts have other words
-//! between them: `<v>`.
+//! A text may end with the very character that the marker behind it begins with (`a -> b>` before `>>>`), begin with the one that the
+//! marker before it ends with, and have any of these within. Renders show which characters they are: the text between two texts of a
+//! message begins and ends with a run of punctuation. The outermost character of a run is tried, and the two outermost where the run has
+//! more or a word goes on from it. More characters than these would mention the marker itself, and a run of two often is a marker. Where
+//! the name of a function or of an argument stands between such characters, texts have another word between them: `<v>`.
 
 use super::manner::Manner;
 use super::message::Assistant;
@@ -13,18 +12,18 @@ use super::probes;
 use super::renderer::{Conversation, Renderer};
 use crate::value::Value;
 
-/// How many signs are tried; those next to texts come before those within calls.
+/// How many such characters are tried; those next to texts come before those within calls.
 const MAX_SIGNS: usize = 12;
 
-/// How many words between signs are tried.
+/// How many words between such characters are tried.
 const MAX_BETWEEN: usize = 3;
 
 /// The texts that a chat template writes next to the texts of messages.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Beside {
-    /// One sign each, or two that stand together.
+    /// Single characters, and pairs of characters that stand together.
     pub(super) characters: Vec<String>,
-    /// The signs before and behind a name, with a word between them.
+    /// The characters before and behind a name, with a word between them.
     pub(super) between: Vec<String>,
 }
 
@@ -35,13 +34,13 @@ pub(super) fn next_to_texts(
     plain: &Manner,
     calling: Option<&Manner>,
 ) -> Beside {
-    let said = Assistant::saying(probes::CONTENT);
+    let answer = Assistant::saying(probes::CONTENT);
     let mut answers = vec![
-        (said.clone(), plain),
-        (said.clone().thinking(probes::REASONING), plain),
+        (answer.clone(), plain),
+        (answer.clone().thinking(probes::REASONING), plain),
     ];
     if let Some(manner) = calling {
-        let mut calls = said;
+        let mut calls = answer;
         calls.calls = (0..2).map(probes::call).collect();
         answers.push((calls.clone(), manner));
         answers.push((calls.thinking(probes::REASONING), manner));
@@ -53,7 +52,7 @@ pub(super) fn next_to_texts(
         for place in users {
             if let Ok(full) = renderer.answered(place, &written, manner) {
                 let turn = &full[place.end_in(&full)..];
-                beside.add_gaps(turn, &said_in(message, further));
+                beside.add_gaps(turn, &texts_of(message, further));
                 beside.add_names(turn, &names_in(message));
             }
         }
@@ -64,16 +63,16 @@ pub(super) fn next_to_texts(
 }
 
 /// Returns all texts of a message, each of which stands in a render once if at all.
-fn said_in<'m>(message: &'m Assistant, further: Option<&'m str>) -> Vec<&'m str> {
+fn texts_of<'m>(message: &'m Assistant, further: Option<&'m str>) -> Vec<&'m str> {
     let texts = [&message.reasoning, &message.content];
-    let mut said: Vec<&str> = texts.into_iter().filter_map(Option::as_deref).collect();
-    said.extend(further);
+    let mut texts: Vec<&str> = texts.into_iter().filter_map(Option::as_deref).collect();
+    texts.extend(further);
     for call in &message.calls {
-        said.extend([call.name.as_str(), call.id.as_str()]);
-        said.extend(call.arguments.keys().map(AsRef::<str>::as_ref));
-        said.extend(call.arguments.values().filter_map(Value::as_str));
+        texts.extend([call.name.as_str(), call.id.as_str()]);
+        texts.extend(call.arguments.keys().map(AsRef::<str>::as_ref));
+        texts.extend(call.arguments.values().filter_map(Value::as_str));
     }
-    said
+    texts
 }
 
 /// The names that a message says: those of functions and of arguments.
@@ -87,9 +86,9 @@ fn names_in(message: &Assistant) -> Vec<&str> {
 }
 
 impl Beside {
-    /// Adds the signs that stand next to these in the turn.
-    fn add_gaps(&mut self, turn: &str, said: &[&str]) {
-        let found = said
+    /// Adds the punctuation that stands next to these texts in the turn.
+    fn add_gaps(&mut self, turn: &str, texts: &[&str]) {
+        let found = texts
             .iter()
             .filter_map(|text| Some((turn.find(text)?, text.len())));
         let mut spans: Vec<(usize, usize)> = found.map(|(at, len)| (at, at + len)).collect();
@@ -108,7 +107,7 @@ impl Beside {
         }
     }
 
-    /// Adds a word between the signs that stand around each of these in the turn, where signs stand on both sides.
+    /// Adds a word between the punctuation that stands around each of these names in the turn, where there is some on both sides.
     fn add_names(&mut self, turn: &str, names: &[&str]) {
         for name in names {
             let Some((before, after)) = turn.split_once(name) else {
@@ -135,7 +134,7 @@ impl Beside {
     }
 }
 
-/// Returns the first sign of the text that follows, and the first two where more follows them.
+/// Returns the first punctuation character of the text that follows, and the first two where more follows them.
 fn beginnings(gap: &str) -> [&str; 2] {
     let gap = gap.trim_start();
     let run = &gap[..gap.find(|c| !is_special_character(c)).unwrap_or(gap.len())];
@@ -144,7 +143,7 @@ fn beginnings(gap: &str) -> [&str; 2] {
     [run.get(..1).unwrap_or_default(), pair.unwrap_or_default()]
 }
 
-/// Returns the last sign of the text before, and the last two where more stands before them.
+/// Returns the last punctuation character of the text before, and the last two where more stands before them.
 fn endings(gap: &str) -> [&str; 2] {
     let gap = gap.trim_end();
     let start = gap.rfind(|c| !is_special_character(c)).map_or(0, |at| {

@@ -43,7 +43,7 @@ impl Manner {
         }
     }
 
-    /// The manners in which calls may have to be handed over, those first that ask least of whoever renders.
+    /// The manners in which calls may have to be handed over, those first that ask least of a renderer.
     pub(super) fn of_calls(&self) -> Vec<Self> {
         let mut manners = Vec::new();
         for list_methods in [false, true] {

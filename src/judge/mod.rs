@@ -193,7 +193,8 @@ impl<'a> Judge<'a> {
         (Value::Object(parsed), error)
     }
 
-    /// The first of the rounds whose message does not come back; none where it also depends on which manner calls are judged in.
+    /// Returns the first of the rounds whose message does not come back. `None` as well where calls are rendered in several manners, since
+    /// it then also depends on the manner in which they are judged.
     pub(crate) fn first_lost(&self, subject: Subject<'_>, rounds: &[RoundId]) -> Option<RoundId> {
         let mut rounds = rounds.iter().copied();
         (self.calling.len() < 2)

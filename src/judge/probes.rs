@@ -19,14 +19,14 @@ pub(super) const CONTENT: &str = "Marigold thicket";
 pub(super) const REASONING: &str = "Lantern wharf";
 pub(super) const FURTHER: &str = "Vesper quill";
 
-/// Prose: letters, digits, spaces, line feeds and the signs that end sentences and parts of them.
+/// Prose: letters, digits, spaces, line feeds and the punctuation of sentences.
 const PROSE: [&str; 3] = [
     "Marigold first line\nsecond line\n\n- a list\n- of two thicket",
     "Marigold: 1. one; 2. two, (three). Four five! Six thicket.",
     "Marigold \u{fc}n\u{ef}c\u{f6}d\u{e9} \u{4f60}\u{597d} \u{0645}\u{0631} e\u{301} \u{1f600} thicket",
 ];
 
-/// Text with the words that formats without signs are marked with, as prose has them, at the ends of lines too.
+/// Text with the words that serve as markers in formats without punctuation, as prose has them, at the ends of lines too.
 const COMMON: &str = "Marigold ends here, and the end of it begins another part.\nWe think and thought, said and say it is done; he \
     answers, the answer was final.\nCalls are called, tools and a tool run, ran and acted; functions return results, one result, then stop.\n\
     Users and assistants reason on content, text, names and values, start and finish thicket";
@@ -160,7 +160,7 @@ pub(super) fn speaking_words<'c>(
     ]
 }
 
-/// Texts with a sign in them: nothing else, before the first word, within and behind the last.
+/// Texts with a character (or a few) in them: nothing else, before the first word, within and behind the last.
 fn signed(character: &str, first: &str, last: &str) -> [String; 3] {
     [
         character.to_owned(),
@@ -169,7 +169,7 @@ fn signed(character: &str, first: &str, last: &str) -> [String; 3] {
     ]
 }
 
-/// Messages without calls whose texts have these signs in them.
+/// Messages without calls whose texts have these characters in them.
 pub(super) fn with_characters(characters: &[String]) -> Vec<Probe> {
     let mut probes = Vec::new();
     for character in characters {
@@ -183,7 +183,7 @@ pub(super) fn with_characters(characters: &[String]) -> Vec<Probe> {
     probes
 }
 
-/// Messages with calls whose texts have these signs in them, and words between signs.
+/// Messages with calls whose texts have these characters in them, and words between such characters.
 pub(super) fn with_calls_and_characters(characters: &[String], between: &[String]) -> Vec<Probe> {
     let mut probes = Vec::new();
     for character in characters.iter().chain(between) {

@@ -57,8 +57,8 @@ pub(super) fn unshown(judge: &Judge<'_>, tried: &Tried<'_>) -> Vec<Unproved> {
         .collect()
 }
 
-/// Returns the end of a place's prompt from which none of its answers goes on. White space and the value of a kwarg do not count. Texts
-/// that are more than prose may go on from its signs by chance.
+/// Returns the end of a place's prompt that no answer there has before its message. It does not count if it is white space or the value of
+/// a kwarg. Only messages of prose are looked at, since another text may begin with the same characters by chance.
 fn tail<'r>(here: &[&'r Round], header: &str) -> Option<&'r str> {
     let here: Vec<&Round> = here
         .iter()
@@ -137,7 +137,8 @@ fn is_shown_elsewhere(
     is_tried
 }
 
-/// Returns true if the prompt is the text around a text of an answer here, and the answers without that text come back behind it.
+/// Returns true if an answer here has a text between the parts of this prompt, as where the prompt closes an empty reasoning, and the
+/// answers without that text come back behind the prompt.
 fn is_around_nothing(judge: &Judge<'_>, tried: &Tried<'_>, here: &[&Round]) -> bool {
     let Some(prompt) = here.first().map(|round| round.place.prompt.as_str()) else {
         return false;
@@ -160,7 +161,7 @@ fn is_around_nothing(judge: &Judge<'_>, tried: &Tried<'_>, here: &[&Round]) -> b
         } else {
             calls
         };
-        // Content is written right behind the prompt; calls stand behind markers of their own, which are not known here.
+        // Content stands right behind the prompt. Calls stand behind markers of their own, which are not known here.
         !round.expected.calls.is_empty()
             || tried.comes_back(
                 prompt,

@@ -1,6 +1,6 @@
 //! The search for the slots in which the chat template takes texts beside the content, and for the manners in which it shows calls. Every
-//! key that it asks for is given a text, and those count whose text is in the model's turn then, whatever they are called: under a key,
-//! under a key within a key, in a part of the content.
+//! key that the chat template asks for is given a text. A key counts, whatever it is called, if that text is then in the model's turn. The
+//! text may stand under a key, under a key within a key, or in a part of the content.
 
 use super::manner::{KNOWN, Manner};
 use super::message::{Assistant, content_to_parts};
@@ -25,14 +25,14 @@ const OF_ANYONE: [&str; 2] = ["name", "tool_call_id"];
 /// The beginning of all paths into messages.
 const MESSAGE: &str = "messages[].";
 
-/// The slots in which texts are taken.
+/// The slots in which the chat template takes texts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Slots {
     /// The slots that show their texts at once, each its own; the first is the reasoning's.
     pub(super) distinct: Vec<Slot>,
-    /// Other keys under which a text renders as under the first.
+    /// Other keys under which a text renders as it does under the first of the slots.
     pub(super) aliases: Vec<String>,
-    /// The keys among those that are asked for under which transformers hands on a reasoning.
+    /// Those keys that the chat template asks for under which transformers hands on a reasoning.
     pub(super) reasoning_asked: Vec<String>,
 }
 
@@ -199,8 +199,8 @@ impl Bench<'_, '_> {
         slots.collect()
     }
 
-    /// Returns true if a text at the slot is in the model's turn in any place: behind the prompt, where the turn goes on from it; and where
-    /// it nowhere does, not in the header.
+    /// Returns true if a model writes the text at the slot. In some place, the text stands behind a prompt from which the turn goes on; or
+    /// it stands in the turn, and nowhere in the turn's header.
     fn shows(&self, slot: &Slot) -> bool {
         let (mut is_shown, mut is_header) = (false, false);
         for place in self.places {
@@ -208,15 +208,15 @@ impl Bench<'_, '_> {
                 let Ok(full) = self.renderer.answered(place, &message, &manner) else {
                     continue;
                 };
-                let said = place.end_in(&full);
-                let Some(at) = full[said..].find(probes::REASONING) else {
+                let words_end = place.end_in(&full);
+                let Some(at) = full[words_end..].find(probes::REASONING) else {
                     continue;
                 };
                 let prompt = self.renderer.prompt(place, &manner);
                 if prompt.is_ok_and(|prompt| full.starts_with(&prompt)) {
                     return true;
                 }
-                let after = &full[said + at + probes::REASONING.len()..];
+                let after = &full[words_end + at + probes::REASONING.len()..];
                 is_header |= self.is_header(place, &manner, after);
                 is_shown = true;
             }
@@ -224,8 +224,8 @@ impl Bench<'_, '_> {
         is_shown && !is_header
     }
 
-    /// Returns true if a text stands in the header of the turn, which no model writes: `after` it the header goes on as in a prompt, and
-    /// then the answer as without it.
+    /// Returns true if a text stands in the header of the turn, which no model writes. Behind it, in `after`, the header then goes on as
+    /// the prompt ends, and the answer follows as it does without the text.
     fn is_header(&self, place: &Conversation, manner: &Manner, after: &str) -> bool {
         let without = manner.write(&Assistant::saying(probes::CONTENT), None);
         let (Ok(prompt), Ok(full)) = (
@@ -245,7 +245,7 @@ impl Bench<'_, '_> {
         for place in self.places {
             for (mut message, manner) in self.messages(place, None) {
                 if let Value::Object(members) = &mut message {
-                    // Not an empty one: many ask whether it is there before they ask for what is in it.
+                    // The object is not empty: many templates test if it is before they ask for what is in it.
                     let invented = Map::from_iter([(INVENTED.to_owned(), Value::from(INVENTED))]);
                     members.insert(key, Value::Object(invented));
                 }

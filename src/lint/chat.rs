@@ -18,7 +18,7 @@ const ID: &str = "call00001";
 /// The renders of one chat template.
 #[derive(Debug)]
 pub(super) struct Chat {
-    /// Those that end where the model's turn begins.
+    /// The renders that end where the model's turn begins.
     pub(super) prompts: Vec<Prompt>,
     source: ChatTemplateSource,
     /// The cost that further renders may have.

@@ -46,15 +46,15 @@ pub(super) fn check(subject: &Subject<'_>, engine: Engine, found: &mut Vec<Diagn
         return;
     };
     for mut diagnostic in engine.check(&document) {
-        let said = diagnostic.place.path.take();
-        let path = said.and_then(|said| find(subject.document(), &Path::default(), &said));
+        let written = diagnostic.place.path.take();
+        let path = written.and_then(|path| find(subject.document(), &Path::default(), &path));
         let path = subject.root().join(&path.unwrap_or_default());
         diagnostic.place = subject.place(&path);
         found.push(diagnostic);
     }
 }
 
-/// The way to the value whose path is written so.
+/// Returns the path to the value whose path, written out, is `wanted`.
 fn find(value: &Value, path: &Path, wanted: &str) -> Option<Path> {
     let written = path.to_string();
     if written == wanted {

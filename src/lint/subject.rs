@@ -45,7 +45,7 @@ pub(super) struct Delimiter<'a> {
     pub(super) field: usize,
     pub(super) pattern: &'a Pattern,
     pub(super) facts: Facts,
-    /// Its key, such as `close_pattern`, and the way to its value.
+    /// The key of the delimiter, such as `close_pattern`, and the path to its value.
     pub(super) key: &'static str,
     pub(super) path: Path,
 }
@@ -154,7 +154,7 @@ impl<'a> Subject<'a> {
         &self.loaded.document
     }
 
-    /// The way to the document from the root of the text.
+    /// The path to the document from the root of the text.
     pub(super) fn root(&self) -> &Path {
         &self.loaded.path
     }
@@ -186,7 +186,7 @@ impl<'a> Subject<'a> {
             .filter(move |view| Some(view.index) != implicit)
     }
 
-    /// The way to a field.
+    /// The path to a field.
     pub(super) fn path(&self, view: FieldView<'_>) -> Path {
         self.root().key("fields").key(&view.field.name)
     }

@@ -12,7 +12,7 @@
 #[derive(Debug, Default)]
 pub struct Utf8Decoder {
     pending: Vec<u8>,
-    /// Bytes before `pending`.
+    /// How many bytes came before those that are pending.
     offset: usize,
 }
 

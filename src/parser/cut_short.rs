@@ -1,5 +1,5 @@
-//! A response that ends too early, as it does where a model is stopped: what there was of the message before the parser was
-//! told, and what its end made of it.
+//! A response that ends too early, as it does where a model is stopped: the message before the parser is told of the end, and the message
+//! after that.
 
 use super::merge::{add_to_message, is_empty};
 use super::{Event, ParseError, ResponseParser};
@@ -9,20 +9,20 @@ use crate::value::{Map, Value};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CutShort {
-    /// The message before the end was told: the regions that were closed.
+    /// The message before the parser was told of the end: the regions that were closed by then.
     pub before: Map,
-    /// The message before, with those regions in addition whose closing delimiter only the end showed to be whole.
+    /// That message, and the regions whose closing delimiter was held back until the end showed that it was whole.
     pub finished: Map,
-    /// The message after.
+    /// The message after the end.
     pub after: Map,
-    /// The field whose region the end closed: one that was open, or that the text that was held back opened.
+    /// The field whose region the end closed. The region was open, or the text that was held back opened it.
     pub closed: Option<String>,
     /// The error that ended the parse too early, or that the end of the response raises.
     pub error: Option<ParseError>,
 }
 
-/// A response that grows, and of which can be told at each place what would come if it ended there. Together that costs little more
-/// than to parse it once, where parsing it anew up to each place would take time that is quadratic in its length.
+/// A response that grows, and that tells at each place what the outcome would be if it ended there. Together that costs little more than to
+/// parse it once, where parsing it anew up to each place would take time that is quadratic in its length.
 #[derive(Debug, Clone)]
 pub struct Growing {
     parser: ResponseParser,
@@ -33,7 +33,7 @@ pub struct Growing {
 }
 
 impl Growing {
-    /// Nothing of a response yet, for a fresh parser.
+    /// Begins with a fresh parser, which has read nothing of the response.
     pub fn new(parser: ResponseParser) -> Self {
         let mut open = None;
         for event in parser.initial_events() {
@@ -46,7 +46,7 @@ impl Growing {
         }
     }
 
-    /// More of it.
+    /// Reads more of the response.
     pub fn feed(&mut self, text: &str) {
         if self.error.is_none() {
             let open = &mut self.open;
@@ -105,8 +105,8 @@ fn note(open: &mut Option<String>, event: &Event<'_>) {
     }
 }
 
-/// Returns true if a finished value is still there later: the same, the beginning of what is there, or one that is empty and so may
-/// be left out.
+/// Returns true if a finished value is still there later: it is the same, the beginning of the later one, or empty, so that it may be left
+/// out.
 pub fn is_kept(finished: &Value, later: Option<&Value>) -> bool {
     match (finished, later) {
         (finished, _) if is_empty(finished) => true,

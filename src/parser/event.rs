@@ -130,7 +130,7 @@ pub fn push_joined(joined: &mut Vec<Event<'static>>, event: Event<'_>) {
     }
 }
 
-/// Adds a chunk's text to the chunk before it; whether the two are such.
+/// Adds the text of a chunk to the last event, if that is a chunk as well, and returns true if it was added.
 fn absorb(joined: &mut [Event<'_>], event: &Event<'_>) -> bool {
     match (event, joined.last_mut()) {
         (Event::RegionChunk { text, .. }, Some(Event::RegionChunk { text: before, .. })) => {

@@ -16,12 +16,12 @@ use crate::value::{Map, Value, python};
 #[derive(Debug, Clone, Default)]
 pub struct Markers {
     texts: BTreeSet<String>,
-    /// All of them, the longest first where several begin; `None` where there are none.
+    /// Finds any of the texts, the longest where several begin at one place; `None` where there are no texts.
     pattern: Option<Pattern>,
 }
 
 impl Markers {
-    /// Those of a response template.
+    /// Collects the markers of a response template.
     ///
     /// ```
     /// use obverse::{parser::Markers, response_template::ResponseTemplate};
@@ -46,15 +46,15 @@ impl Markers {
         Self::default().and(texts.filter(|text| is_telling(text)))
     }
 
-    /// These and others, such as the special tokens of a tokenizer, which count whatever they are made of. White space
-    /// alone is left out.
+    /// Adds further texts, such as the special tokens of a tokenizer. These count whatever characters they are made of; white space alone
+    /// is left out.
     #[must_use]
     pub fn and(mut self, others: impl IntoIterator<Item = String>) -> Self {
         let others = others.into_iter();
         self.texts
             .extend(others.filter(|text| !python::strip(text).is_empty()));
         let texts: Vec<String> = self.texts.iter().cloned().collect();
-        // Without texts there is nothing to compile, and more than can be compiled nobody has.
+        // Without texts there is nothing to compile, and nobody has more of them than can be compiled.
         self.pattern = Pattern::literals(&texts).ok();
         self
     }
@@ -64,8 +64,8 @@ impl Markers {
         self.texts.iter().map(String::as_str)
     }
 
-    /// Those that stand in the text of a field's region, which begins at `start`; of those that overlap the first, and of those
-    /// that begin at one place the longest. What begins before the response, whose prefix is so long, is left out.
+    /// Returns the markers that stand in the text of a field's region, which begins at `start`. Of markers that overlap the first counts,
+    /// and of those that begin at one place the longest. A marker that begins in the prefix, whose length is given, is left out.
     pub(super) fn leaked<'t>(
         &'t self,
         field: &'t str,

@@ -1,4 +1,4 @@
-//! Who is told what happens while a parser reads.
+//! Listeners, which are told what happens while a parser reads.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use crate::value::Map;
 
 /// A listener to a parse: any function of events is one.
 pub(crate) trait Listener {
-    /// Something has happened.
+    /// Called with each event.
     fn event(&mut self, event: Event<'_>);
 
-    /// More text of the open region, which is the field's, has come. It is [`Event::RegionChunk`], and nearly all that happens: a listener
-    /// that needs no event of it is told without one being made.
+    /// Called with more text of the open region, which belongs to `field`. It stands for [`Event::RegionChunk`], which is nearly all that
+    /// happens, so that a listener that needs no event of it need not have one made.
     #[inline]
     fn chunk(&mut self, field: &Field, text: &str) {
         self.event(Event::RegionChunk {
@@ -22,8 +22,8 @@ pub(crate) trait Listener {
         });
     }
 
-    /// A region of the field (an index into the template's fields) opens, and these are the named groups of its opening delimiter
-    /// that took part in the match. Comes right before its [`Event::RegionOpen`], which as the reference's has no room for them.
+    /// Called right before the [`Event::RegionOpen`] of a field, which is given as an index into the template's fields. `captures` are the
+    /// named groups of its opening delimiter that took part in the match. The event, which is the reference's, has no room for them.
     fn opens(&mut self, field: usize, captures: &Map) {
         let _ = (field, captures);
     }

@@ -34,27 +34,27 @@ type Sink<'s> = &'s mut dyn Listener;
 pub(super) struct Machine {
     template: Arc<ResponseTemplate>,
     tools: ToolSchemas,
-    /// `None` while it is the template's defaults.
+    /// The message so far; `None` as long as it is the template's defaults.
     message: Option<Map>,
     /// The text from byte `base` on that is needed again: what may belong to a delimiter, and what one may look back at.
     buffer: String,
     base: usize,
-    /// Up to here everything is accounted for.
+    /// The offset up to which all text is accounted for.
     position: usize,
-    /// How much of the text is the prefix's.
+    /// How many bytes of the text belong to the prefix.
     prefix_len: usize,
-    /// One for each delimiter of the template's plan; none before any is asked for.
+    /// One watch for each delimiter of the template's plan; none before the first delimiter is looked for.
     watches: Vec<Watch>,
     region: Region,
     fast_path: FastPath,
-    /// Delimiters since the position last moved.
+    /// How many delimiters were read since the position last moved.
     idle: usize,
     options: Options,
-    /// The part that most parses do without.
+    /// The part of the state that most parses do without.
     rare: Option<Box<Rare>>,
-    /// Regions that were closed.
+    /// How many regions were closed.
     closed: usize,
-    /// A zero-width close met a region without text: the reference reads no further.
+    /// True if a close without text met a region without text. The reference reads no further then, and neither does this parser.
     stalled: bool,
     finalized: bool,
 }
@@ -135,7 +135,7 @@ impl Machine {
         let fields = self.template.fields();
         let plan = self.template.plan();
         let region = &self.region;
-        // Text that is never read is not kept either.
+        // Text that arrives after the parser stopped reading is not kept, and so does not count.
         let fed = self.position.max(self.base + self.buffer.len());
         let held = self.position - self.base;
         Snapshot {
@@ -219,7 +219,7 @@ impl Machine {
                     if self.is_reading() {
                         self.buffer.push_str(text);
                     } else if self.stalled {
-                        // A limit that this reaches is the error of the next call.
+                        // If this reaches a limit, the next call returns that error.
                         let _ = self.leave_unread(text);
                     }
                     return Err(error);
@@ -230,7 +230,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Reads more text, from where it is if nothing before it is needed.
+    /// Reads more text. It is read where it stands, without being copied into the buffer, if nothing before it is needed.
     fn take(&mut self, text: &str, sink: Sink<'_>) -> Result<(), ParseError> {
         self.fast_path = FastPath::Not;
         if self.stalled {
@@ -272,7 +272,7 @@ impl Machine {
         self.rare.as_mut()?.deferred.take()
     }
 
-    /// From where on the text, which begins at `base`, may still be looked at.
+    /// Returns the offset from which on the text may still be looked at. `text` begins at the offset `base`.
     fn kept(&self, text: &str) -> usize {
         let strings = self.region.strings.as_deref();
         let mut kept = self

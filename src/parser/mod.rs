@@ -103,9 +103,9 @@ pub struct ResponseParser {
 /// Events that are kept for a later call.
 #[derive(Debug, Clone, Default)]
 struct Kept {
-    /// Those of the prefix.
+    /// The events of the prefix.
     initial: Vec<Event<'static>>,
-    /// Those that came before an error in the same call; the next call begins with them.
+    /// The events that came before an error in the same call; the next call begins with them.
     undelivered: Vec<Event<'static>>,
 }
 

@@ -31,10 +31,10 @@ pub struct Options {
     pub skip_json_strings: bool,
     /// True to keep the place of each delimiter, for [`super::ResponseParser::take_delimiters`].
     pub keep_delimiters: bool,
-    /// True to keep nothing of the message, for who makes use of the events alone: what is kept is then what the open region and the delimiters
-    /// need, however long the response is. The value of a region is told when it closes and is gone after that; a text that no transform
-    /// changes is told in its chunks alone, its close having an empty text. The message has only the defaults then. Regions that do not
-    /// parse and text that is in no field are kept all the same, and so is the text of regions in which markers are looked for.
+    /// True to keep nothing of the message, for callers that use the events alone: what is kept is then what the open region and the
+    /// delimiters need, however long the response is. The value of a region is told when it closes and is gone after that; a text that no
+    /// transform changes is told in its chunks alone, its close having an empty text. The message has only the defaults then. Regions that
+    /// do not parse and text that is in no field are kept all the same, and so is the text of regions in which markers are looked for.
     pub forget: bool,
 }
 

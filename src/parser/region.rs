@@ -17,38 +17,38 @@ pub(super) struct Region {
     /// True if its `region_open` has been reported.
     pub(super) opened: bool,
     pub(super) captures: Map,
-    /// The text of it that earlier calls brought, but for what is not kept.
+    /// The text of the region that earlier calls brought, without the text that is not kept.
     pub(super) body: String,
-    /// How much of its text, from its beginning, is not kept.
+    /// How many bytes at the beginning of the region's text are not kept.
     pub(super) given: usize,
-    /// Where its text begins, and up to where it has been read.
+    /// The offsets at which the region's text begins and up to which it has been read.
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Its strings, where delimiters in them do not count.
+    /// The reader of the region's strings, where delimiters in strings do not count.
     pub(super) strings: Option<Box<JsonStrings>>,
 }
 
 impl Region {
-    /// Puts text to what earlier calls brought.
+    /// Adds text to the text that earlier calls brought.
     pub(super) fn keep(&mut self, text: &str) {
         if self.body.capacity() == 0 && !text.is_empty() {
-            // A text that comes in pieces is longer than its first.
+            // Only a text that comes in pieces is kept here, so that more of it will follow.
             self.body.reserve(FIRST_BYTES);
         }
         self.body.push_str(text);
     }
 
-    /// Gives up text instead of keeping it.
+    /// Counts text that is not kept.
     pub(super) fn give_up(&mut self, text: &str) {
         self.given += text.len();
     }
 
-    /// Up to where its text is kept, or given up.
+    /// Returns the offset up to which the region's text is kept or given up.
     pub(super) fn kept_to(&self) -> usize {
         self.start + self.given + self.body.len()
     }
 
-    /// Its text as far as it is kept, of which `window` has what is not in the body.
+    /// Returns the region's text as far as it is kept. `window` has the part of it that is not in the body.
     pub(super) fn text<'t>(&'t self, window: &'t Window<'_>) -> Cow<'t, str> {
         let rest = window.slice(self.kept_to()..self.end);
         if self.body.is_empty() {

@@ -37,7 +37,7 @@ pub struct Snapshot<'p> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Status {
-    /// It does.
+    /// The parser reads on.
     Reading,
     /// A close without text met a region without text; as the reference, it reads no further.
     Stalled,
@@ -101,7 +101,7 @@ pub enum Waiting {
     Matched {
         /// The bytes that it matched.
         span: Range<usize>,
-        /// True if it waits because what follows may make it longer; otherwise another one may begin before it.
+        /// True if it waits because the text that follows may make it longer. Otherwise it waits because another one may begin before it.
         may_grow: bool,
     },
 }

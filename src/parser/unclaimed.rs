@@ -130,11 +130,11 @@ impl Unclaimed {
     }
 }
 
-/// The stretches so far, written as the parser passes over them.
+/// The account of the stretches so far. Text is added to it as the parser passes over it.
 #[derive(Debug, Clone)]
 pub(super) struct Account {
     stretches: Vec<Unclaimed>,
-    /// Where the last text ended that was added, the prefix counted.
+    /// The offset at which the text that was added last ended; the prefix counts.
     end: usize,
 }
 
@@ -148,12 +148,12 @@ impl Account {
         &self.stretches
     }
 
-    /// Where the last text ended that was added; places count the prefix.
+    /// Returns the offset at which the text that was added last ended; the prefix counts.
     pub(super) fn end(&self) -> usize {
         self.end
     }
 
-    /// How long the stretch is that ends at `at`.
+    /// Returns the length of the last stretch if it ends at `at`, and 0 otherwise.
     pub(super) fn length_until(&self, at: usize) -> usize {
         match self.stretches.last() {
             Some(last) if self.end == at && last.field.is_none() => last.text.len(),

@@ -10,7 +10,7 @@ use crate::value::{Map, Value};
 
 /// The search for one delimiter.
 ///
-/// A watch survives the states in which nobody asks for it: what it has found past the current position stays found, so
+/// A watch survives the states in which its delimiter does not count. A match that it found behind the current position stays found, so
 /// that text is scanned once for each delimiter however many regions there are.
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
@@ -29,12 +29,12 @@ enum State {
     Found { start: usize, end: usize },
 }
 
-/// The knowledge about the next occurrence of a delimiter.
+/// The next delimiter, as far as it is known.
 #[derive(Debug)]
 pub(super) enum Next {
-    /// This one, whatever follows; the index is into the watches.
+    /// This delimiter comes next, whatever text follows. `watch` is its index among the watches.
     Delimiter { watch: usize, span: Range<usize> },
-    /// None before `hold`, a byte offset.
+    /// No delimiter begins before `hold`, a byte offset.
     None { hold: usize },
 }
 
@@ -48,7 +48,7 @@ impl Watch {
         }
     }
 
-    /// The named groups that took part in the match that was found, which begins in the window.
+    /// Returns the named groups that took part in the match that was found. The match begins in the window.
     pub(super) fn captures(&self, sought: &Sought, window: &Window<'_>) -> Map {
         let mut captures = Map::new();
         if let State::Found { start, end } = self.state {
@@ -62,8 +62,8 @@ impl Watch {
         captures
     }
 
-    /// The bytes without which more text changes nothing of what is known of it, where the text at hand ends at `end`;
-    /// `None` where they are not known.
+    /// Returns the bytes of which one has to come before more text changes what is known of the delimiter; `None` where they are not known.
+    /// The text at hand ends at `end`.
     pub(super) fn waits_for(&self, sought: &Sought, end: usize) -> Option<ByteSet> {
         match self.state {
             State::Pending { hold } => self.cursor.waits_for(&sought.pattern, hold, end),
@@ -73,8 +73,8 @@ impl Watch {
         }
     }
 
-    /// A snapshot of it, `unread` being the text that has arrived and is not accounted for. What it found before that, and
-    /// what was passed over without asking it, says nothing.
+    /// Returns the snapshot of a watch. `unread` is the text that has arrived and is not accounted for. A match before that text is of no
+    /// interest any more; nor does a watch say anything of text that was passed over without asking it.
     pub(super) fn snapshot<'p>(
         watch: Option<&Self>,
         sought: &'p Sought,
@@ -135,7 +135,7 @@ impl Watch {
     }
 }
 
-/// Which of its field's delimiters it is.
+/// Returns which of its field's two delimiters it is.
 pub(super) fn side(sought: &Sought) -> Edge {
     if sought.opens {
         Edge::Open
@@ -144,16 +144,16 @@ pub(super) fn side(sought: &Sought) -> Edge {
     }
 }
 
-/// Returns true if a match is held although nothing can change it any more: the reference, which cannot tell, passes a match
-/// that reaches the end of the text at hand only when it is a literal that no other of its list extends. To hold what it
-/// holds makes each chunk's events the same.
+/// Returns true if a match is held although nothing can change it any more. The reference cannot tell that nothing can. If a match reaches
+/// the end of the text at hand, it takes only a literal that no other literal of its list extends, and holds every other match. Holding the
+/// same makes the events of each chunk the same.
 fn waits(sought: &Sought, found: Range<usize>, end: usize) -> bool {
     found.end == end && (sought.patient || found.is_empty())
 }
 
-/// Advances the watches at `indices` and says which delimiter is next at or after `from`: the earliest, then the longest,
-/// then opens before closes, then by the field's name, as the reference orders them. One that begins at the very end of a
-/// complete text, where nothing is left to open or close, does not count, nor does it there.
+/// Advances the watches at `indices` and says which delimiter is next at or after `from`: the earliest, then the longest, then opens before
+/// closes, then by the field's name, as the reference orders them. A delimiter that begins at the very end of a complete text, where
+/// nothing is left to open or close, counts neither here nor in the reference.
 #[inline]
 pub(super) fn next_delimiter(
     watches: &mut [Watch],

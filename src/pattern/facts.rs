@@ -43,8 +43,8 @@ pub struct Facts {
     names: Vec<(String, usize)>,
 }
 
-/// Returns true if a match is still one, wherever it then ends, when more text follows. A node that asks that nothing follows does not
-/// grow, nor does one that takes the first way in which it matches and no other: more text may be another way.
+/// Returns true if a match of the node remains a match when more text follows, though it may end elsewhere then. A node that asks that
+/// nothing follows does not grow. Nor does one that takes only the first way in which it matches, since more text may open another way.
 pub(super) fn grows(node: &Node) -> bool {
     match node {
         Node::Empty | Node::Char(_) | Node::Class(_) => true,
@@ -149,7 +149,7 @@ pub(crate) fn same_meaning(a: &str, b: &str, rewrite: impl Fn(Node) -> Node) -> 
     }
 }
 
-/// The source with `\Z` for each `$`, if that is what the change comes to.
+/// Returns the source with `\Z` for each `$`. `None` where there is none, or where the change would come to something else.
 pub fn without_dollar(source: &str) -> Option<String> {
     let mut changed = String::with_capacity(source.len() + 8);
     for token in tokens::tokens(source) {
@@ -168,7 +168,7 @@ pub fn without_dollar(source: &str) -> Option<String> {
     (changed != source && same_meaning(source, &changed, end)).then_some(changed)
 }
 
-/// The source with its named groups made unnamed, if that is what the change comes to.
+/// Returns the source with its named groups made unnamed. `None` where there are none, or where the change would come to something else.
 pub fn without_names(source: &str) -> Option<String> {
     let mut changed = String::with_capacity(source.len());
     for token in tokens::tokens(source) {
@@ -304,7 +304,7 @@ fn always(node: &Node) -> BTreeSet<usize> {
     }
 }
 
-/// The characters of which one makes a match of the node.
+/// Returns the characters each of which is a match of the node by itself.
 fn single(node: &Node) -> ClassUnicode {
     match node {
         Node::Char(value) => class::single(*value),

@@ -56,7 +56,7 @@ fn is_ambiguous(node: &Node) -> bool {
         Node::Group(_, node) => is_ambiguous(node),
         Node::Repeat(repeat) => repeat.max.is_none() && repeat.kind != RepeatKind::Possessive,
         Node::Concat(nodes) => {
-            // One repetition of a single character's class, and all else may be nothing.
+            // Besides one repetition of a single character's class, all else may match nothing.
             let must: Vec<&Node> = nodes.iter().filter(|node| node.min_chars() > 0).collect();
             must.len() <= 1 && nodes.iter().any(is_ambiguous)
         }

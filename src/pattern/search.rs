@@ -78,7 +78,7 @@ pub struct Search {
     answer: Option<Progress>,
 }
 
-/// The state of a search, for who keeps the pattern elsewhere and hands it to every call.
+/// The state of a search, for callers that keep the pattern elsewhere and hand it to every call.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor(State);
 
@@ -381,8 +381,8 @@ impl Cursor {
         }
     }
 
-    /// The bytes without which more text changes nothing of an answer that was `hold`, where the text at hand ends at `end`;
-    /// `None` where they are not known.
+    /// Returns the bytes of which one has to come before more text changes an answer that was `hold`; `None` where they are not known. The
+    /// text at hand ends at `end`.
     pub(crate) fn waits_for(&self, pattern: &Pattern, hold: usize, end: usize) -> Option<ByteSet> {
         match (&self.0, pattern.sequence()) {
             _ if hold == end => pattern.first_bytes(),

@@ -1,10 +1,9 @@
-//! How a text spells a pattern: which part of the pattern each part of a text that it matches is owed to; and how the texts that
-//! it matches begin.
+//! How a text spells a pattern: to which part of the pattern each part of a matching text is owed, and how matching texts begin.
 //!
-//! Who writes what a pattern reads must know which characters are fixed and which may be others: of `call:\s*(?P<name>\w+)`, in the text
-//! `call: add`, the word and the colon are fixed, the blank is white space that may be none, and `add` is one of many. A text
-//! is attributed by backtracking over the pattern's tree. That the text matches, and where, is known: look-around and anchors
-//! are taken to hold.
+//! A program that writes what a pattern reads has to know which characters are fixed and which may be others. Of `call:\s*(?P<name>\w+)`,
+//! in the text `call: add`, the word and the colon are fixed, the blank is white space that may be none, and `add` is one of many names. A
+//! text is attributed by backtracking over the pattern's tree. That the text matches, and where, is known: look-around and anchors are
+//! taken to hold.
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
@@ -51,7 +50,7 @@ pub(crate) enum Sought {
 /// The steps that an attribution may take.
 const MAX_STEPS: usize = 200_000;
 
-/// The beginnings in which a match may begin that are told at most.
+/// How many beginnings of matches are told at most.
 const MAX_ALTERNATIVES: usize = 64;
 
 /// Tells which part of the pattern each part of a text is owed to that it matches as a whole; `None` where that was not found out.
@@ -96,7 +95,7 @@ struct Walk<'t> {
     names: Vec<String>,
     found: Vec<Spelled>,
     open: Vec<usize>,
-    /// The matches of groups, the last last.
+    /// The matches of groups, the latest of them last.
     groups: Vec<(usize, usize, usize)>,
 }
 
@@ -117,7 +116,7 @@ impl<'t> Walk<'t> {
         });
     }
 
-    /// Goes on if a stretch is told, and takes it back where that leads nowhere.
+    /// Attributes a stretch of the text to a part and goes on. If that leads nowhere, the stretch is taken back.
     fn with(&mut self, start: usize, end: usize, part: Part, then: Then<'_, 't>) -> bool {
         let before = self.found.len();
         self.tell(start, end, part);
@@ -285,9 +284,8 @@ fn is_space(class: &ClassUnicode) -> bool {
         })
 }
 
-/// The beginnings in which a match begins, each told as far as it goes on without a choice that is hard to follow. What looks behind is not
-/// asked, so that there may be beginnings here in which no match begins; one that takes nothing of the text is none. `None` where a match may be
-/// empty.
+/// Returns the ways in which a match may begin, each as far as it goes on without a choice that is hard to follow. Look-behinds are not
+/// asked, so that some of these may begin no match. `None` where a match may be empty, or may begin with nothing but white space.
 pub(crate) fn beginnings(pattern: &Pattern) -> Option<Vec<Vec<Sought>>> {
     let parsed = pattern.parsed().ok()?;
     let mut alternatives = vec![(Vec::new(), true)];

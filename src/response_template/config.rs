@@ -47,15 +47,15 @@ pub enum Source {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Loaded {
-    /// Where.
+    /// The place where it was found.
     pub source: Source,
     /// The document as it is written.
     pub document: Value,
     /// Its compiled form.
     pub template: ResponseTemplate,
-    /// The way to it from the root of the text.
+    /// The path to it from the root of the text.
     pub path: Path,
-    /// Where each value of the text stands.
+    /// The place of each value in the text.
     pub places: Places,
 }
 
@@ -285,7 +285,7 @@ pub fn write_member(text: &str, key: &str, template: &Value) -> Result<String, I
 struct FileStyle {
     /// The white space between `,` and a key.
     gap: String,
-    /// From a key's last quote to its value.
+    /// The text from a key's last quote to its value.
     colon: String,
     newline: &'static str,
     /// The indentation of one level; `None` when the file has no lines.

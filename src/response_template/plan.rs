@@ -13,8 +13,8 @@ pub(crate) struct Sought {
     /// Where the field's name stands among the names in code point order, which settles ties.
     pub(crate) rank: usize,
     pub(crate) pattern: Pattern,
-    /// True if a match that ends where the text at hand ends waits for what follows: the reference passes only a literal
-    /// there that no other of its list extends.
+    /// True if a match that ends with the text at hand waits for more text. In the reference every match waits there, except that of a
+    /// literal which no other literal of its list extends.
     pub(crate) patient: bool,
     /// The bytes that it can begin with; `None` where they are not known.
     pub(crate) starts: Option<ByteSet>,
@@ -24,11 +24,11 @@ pub(crate) struct Sought {
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) sought: Vec<Sought>,
-    /// Those that count outside explicit regions: every open, and the implicit field's close.
+    /// The delimiters that count outside explicit regions: every open, and the implicit field's close.
     outside: Vec<usize>,
-    /// For each field its close, if that is what counts in its region.
+    /// For each field its close, if that is the delimiter that counts in the field's region.
     closes: Vec<Option<usize>>,
-    /// The bytes that those outside explicit regions begin with.
+    /// The bytes with which the delimiters outside explicit regions can begin.
     outside_starts: Option<ByteSet>,
     /// How many bytes before the place where a delimiter may begin one of them may look at.
     pub(crate) lookbehind: usize,
@@ -95,7 +95,7 @@ impl Plan {
         }
     }
 
-    /// The bytes that they begin with; `None` where they are not known.
+    /// The bytes with which these delimiters can begin; `None` where they are not known.
     pub(crate) fn starts(&self, field: Option<usize>) -> Option<&ByteSet> {
         const NOTHING: &ByteSet = &ByteSet::EMPTY;
         match field {

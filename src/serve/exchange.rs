@@ -48,7 +48,7 @@ struct Client {
     state: State,
 }
 
-/// Where what the client gets is gathered.
+/// Where the text for the client is gathered.
 enum Out {
     /// Frames that are to be sent.
     Stream(String),

@@ -149,7 +149,7 @@ async fn accept(
             },
         }
     }
-    // Who is left after that is cut off: the set drops their connections, and with them those to the upstream.
+    // Exchanges that are left after that are cut off: the set drops their connections, and with them those to the upstream.
     let _ = timeout(grace, graceful.shutdown()).await;
 }
 

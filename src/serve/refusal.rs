@@ -29,17 +29,17 @@ impl Refusal {
         }
     }
 
-    /// That a request is none that can be answered.
+    /// Refuses a request that cannot be answered.
     pub(super) fn request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid_request", message)
     }
 
-    /// That something is asked for that is not there.
+    /// Refuses a request for something that the server does not have.
     pub(super) fn unsupported(param: &str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "unsupported", message).about(param)
     }
 
-    /// That the upstream is at fault.
+    /// Says that the upstream is at fault.
     pub(super) fn upstream(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_GATEWAY, code, message)
     }

@@ -96,7 +96,7 @@ impl Reply {
     /// Waits for the end, and answers with all of it.
     pub(super) async fn whole(mut self) -> Result<Response, Refusal> {
         while self.pieces.is_some() {
-            // Whoever answers the request tells of it.
+            // The answer to the request tells of the error.
             if let Err(refusal) = self.advance().await {
                 self.exchange.refuse();
                 return Err(refusal);

@@ -25,7 +25,7 @@ const CONNECTING: Duration = Duration::from_secs(20);
 /// How much of an answer that is no stream is read, in bytes.
 const ANSWER: usize = 256 << 10;
 
-/// How many characters of it are passed on.
+/// How many characters of such an answer are passed on.
 const SAID: usize = 400;
 
 /// A URL that no upstream can have.
@@ -192,7 +192,7 @@ fn asked(model: &str, prompt: &str, writing: &Map, config: &Config) -> Map {
             .iter()
             .map(|(key, value)| (key.clone(), value.clone())),
     );
-    // What a client wants to end at is not to stand in what it gets; what the model ends with is read.
+    // A text at which the client wants the response to end is left out of it. The text with which the model ends by itself is read.
     let keeps_stop = !writing.contains_key("stop");
     let options: Map = [("include_usage".to_owned(), Value::from(true))]
         .into_iter()
@@ -223,7 +223,7 @@ fn asked(model: &str, prompt: &str, writing: &Map, config: &Config) -> Map {
 pub(super) enum Piece {
     /// More text; never empty.
     Text(String),
-    /// That it has ended; true if it had written as much as it was allowed to.
+    /// The response has ended; true if the upstream had written as much as it was allowed to.
     Finish(bool),
     /// How many tokens it took, in OpenAI's form.
     Usage(Value),
@@ -275,7 +275,7 @@ impl Pieces {
                         self.take(bytes);
                     }
                 }
-                // Whoever has said all may hang up.
+                // An upstream that has sent everything may close the connection.
                 None | Some(Err(_)) if self.finished => return Ok(None),
                 None => {
                     let message = "the upstream server ended the response before its end";
@@ -289,7 +289,7 @@ impl Pieces {
         }
     }
 
-    /// The next of those pieces that are there already.
+    /// The next of the pieces that have arrived already.
     pub(super) fn arrived(&mut self) -> Option<Piece> {
         self.ready.pop_front()
     }
@@ -328,7 +328,7 @@ impl Pieces {
     }
 }
 
-/// Reads an event; whether it is the last.
+/// Reads an event, and returns true if it is the last one.
 fn brought(data: &str, ready: &mut VecDeque<Piece>) -> Result<bool, Refusal> {
     let data = data.trim();
     if data == "[DONE]" {
@@ -342,7 +342,7 @@ fn brought(data: &str, ready: &mut VecDeque<Piece>) -> Result<bool, Refusal> {
         Refusal::upstream("upstream_garbled", message)
     };
     let value = json::parse(data).map_err(|_| garbled("an event that is not JSON"))?;
-    if let Some(error) = said(&value) {
+    if let Some(error) = error_message(&value) {
         let message = format!("the upstream server says: {}", excerpt(&error));
         return Err(Refusal::upstream("upstream_failed", message));
     }
@@ -372,7 +372,7 @@ fn brought(data: &str, ready: &mut VecDeque<Piece>) -> Result<bool, Refusal> {
 
 /// The message of an error as servers write it: `{"error": {"message": ...}}`, `{"error": ...}`, `{"detail": ...}` or
 /// `{"object": "error", "message": ...}`.
-fn said(value: &Value) -> Option<String> {
+fn error_message(value: &Value) -> Option<String> {
     let member = |key: &str| value.get(key).filter(|error| **error != Value::Null);
     let error = member("error")
         .or_else(|| member("detail"))
@@ -421,7 +421,10 @@ fn unreachable(uri: &Uri, error: &hyper_util::client::legacy::Error) -> Refusal 
 
 /// An answer that is no stream. What is wrong with the request is the client's to mend; all else is between the two servers.
 fn refused(status: StatusCode, text: &str) -> Refusal {
-    let told = json::parse(text.trim()).ok().as_ref().and_then(said);
+    let told = json::parse(text.trim())
+        .ok()
+        .as_ref()
+        .and_then(error_message);
     let told = excerpt(told.as_deref().unwrap_or(text));
     match status.as_u16() {
         400 | 413 | 422 => Refusal::new(

@@ -42,7 +42,7 @@ pub(super) fn write(state: &State) -> String {
         if !sample.tools.is_empty() {
             put("tools", Value::Array(sample.tools.clone()));
         }
-        // Whoever opens it may not have the tokenizer.
+        // The session may be opened where the tokenizer is not.
         let ends = match &state.chunking {
             Chunking::Tokens(_) => sample.ends(&state.chunking).0,
             _ => sample.chunks.clone(),

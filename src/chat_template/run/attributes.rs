@@ -149,7 +149,7 @@ fn loop_attribute(state: &LoopState, name: &str) -> Option<Py> {
     match name {
         "index" => int(index + 1),
         "index0" => int(index),
-        // Of a container that grew while the loop ran the count may be too small.
+        // If a container grew while the loop ran, the count may be too small.
         "revindex" => Some(Py::int(count as i128 - index as i128)),
         "revindex0" => Some(Py::int(count as i128 - index as i128 - 1)),
         "first" => Some(Py::bool(index == 0)),

@@ -8,7 +8,8 @@ use super::{MAX_VALUE, Render};
 use crate::chat_template::error::Limit;
 
 impl Render<'_> {
-    /// A text of which `kept`, borrowed from it, was kept by stripping it; `taint` is of what was stripped.
+    /// Returns the text after it was stripped. `kept`, borrowed from it, is the part that stays, and `taint` are the inputs of what was to
+    /// be stripped.
     pub(super) fn stripped(&self, text: &Text, kept: &str, ends: Ends, taint: Taint) -> Text {
         if self.trace.is_some() {
             let range = text.range_of(kept).unwrap_or(0..0);
@@ -23,7 +24,8 @@ impl Render<'_> {
         self.found_part(text, kept)
     }
 
-    /// `str.replace`. What stands for something else is of that; with `taint` it depends on further inputs.
+    /// `str.replace`. The new text comes from the inputs of the text that it stands for as well. What is replaced also depends on the
+    /// inputs `taint`.
     pub(super) fn replaced(
         &mut self,
         text: &Text,
@@ -41,7 +43,7 @@ impl Render<'_> {
         let Some(trace) = self.trace.clone() else {
             return self.string(text.replacen(old, new, limit));
         };
-        // One character is found where it stands; how much more text reads depends on all of it.
+        // A single character is found where it stands. Finding a longer text depends on all of the text.
         let is_local = old.chars().count() == 1 && count < 0;
         if is_local {
             self.decided_by(taint);
@@ -80,7 +82,7 @@ impl Render<'_> {
             out.buffer().push_str(shown);
             return out;
         }
-        // What becomes of a character may depend on those before and behind it.
+        // What becomes of a character may depend on its neighbours.
         let depends = match name {
             "title" | "capitalize" => true,
             "lower" | "casefold" => text.contains('Σ'),

@@ -118,7 +118,7 @@ impl Giver<'_> {
         Py::List(Rc::new(List::new(items, self.read.clone(), self.at)))
     }
 
-    /// A dictionary; `given` says under which key the caller gave what is there under a key.
+    /// A dictionary. `given` says under which key the caller gave the value that stands under a key.
     fn dict<'v>(&self, map: &'v Map, given: impl Fn(&'v str) -> Cow<'v, str>) -> Py {
         let items: OrderedMap<Key, Py> = map
             .iter()
@@ -139,7 +139,7 @@ impl Giver<'_> {
                 } else {
                     trace.member(self.at, &Rc::from(&*name))
                 };
-                // The key's own text is the caller's only where the key is.
+                // The text of a key comes from the caller only if the caller gave that key.
                 let piece = if *name == **key {
                     Piece::key(key.len(), giver.at.node())
                 } else {
@@ -178,7 +178,7 @@ impl Giver<'_> {
         map.shift_insert(0, "thinking", thinking);
         map.insert("reasoning_content".to_owned(), reasoning);
         if let Some(trace) = self.trace {
-            // That the names before it hold nothing is why it is this one.
+            // This name was taken because the names before it hold nothing.
             for before in REASONING_KEYS
                 .into_iter()
                 .take_while(|before| *before != name)

@@ -11,7 +11,7 @@ use super::text;
 use super::trace::{Taint, Text};
 
 impl Render<'_> {
-    /// A container of the inputs is walked over.
+    /// Notes that a container of the inputs is walked over.
     pub(super) fn note_walk(&mut self, value: &Py) {
         match value {
             Py::List(list) => {

@@ -31,7 +31,7 @@ impl Render<'_> {
         }
     }
 
-    /// A turn of a loop begins: where, and with what its item was made of.
+    /// Returns where a turn of a loop begins, and the inputs of its item; `None` where no notes are taken.
     pub(super) fn begin_turn(&self, item: &Py) -> Option<(usize, Taint)> {
         self.noted.as_ref()?;
         let of_members = || match item {
@@ -42,7 +42,7 @@ impl Render<'_> {
         Some((self.out.len(), of_members()))
     }
 
-    /// The turn that began there ends.
+    /// Notes the turn that began there and ends here.
     pub(super) fn end_turn(&mut self, begun: Option<(usize, Taint)>, span: Span) {
         let end = self.out.len();
         if let (Some(noted), Some((start, item))) = (&mut self.noted, begun) {

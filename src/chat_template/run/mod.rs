@@ -301,7 +301,7 @@ impl<'t> Render<'t> {
         }
     }
 
-    /// A container of the inputs is used as a whole.
+    /// Notes that a container of the inputs is used as a whole.
     fn note_whole(&mut self, value: &Py) {
         if self.reads.is_none() {
             return;

@@ -9,17 +9,17 @@ use super::text_rules::Ends;
 use super::trace::{Taint, Text, Trace, Written};
 use crate::chat_template::syntax::tree::{CompareOp, Span};
 
-/// The kind of value that might have been chosen instead of another.
+/// The kind of the value that might have been chosen instead of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Other {
-    /// Nothing that could be printed, or what tells itself of the inputs that chose.
+    /// It could not be printed, or it carries the inputs that decided the choice.
     Telling,
-    /// A value that does not tell of them.
+    /// It does not carry these inputs.
     Silent,
 }
 
 impl Render<'_> {
-    /// Says which expression is evaluated, to which what it writes itself is put down.
+    /// Notes which expression is evaluated. Text that comes from no input is put down to that expression.
     #[inline]
     pub(super) fn is_here(&self, span: Span) {
         if let Some(trace) = &self.trace {
@@ -27,7 +27,7 @@ impl Render<'_> {
         }
     }
 
-    /// Text to write.
+    /// Begins a text.
     #[inline]
     pub(super) fn written(&self) -> Written {
         Written::new(self.trace.as_ref())
@@ -49,7 +49,7 @@ impl Render<'_> {
             .map_or(Taint::NONE, |trace| trace.whole_taint(value))
     }
 
-    /// From which inputs a string was made.
+    /// Returns the inputs from which a string was made.
     #[inline]
     pub(super) fn text_taint(&self, text: &Text) -> Taint {
         self.trace.as_ref().map_or(Taint::NONE, |trace| {
@@ -57,7 +57,7 @@ impl Render<'_> {
         })
     }
 
-    /// From which inputs any of the arguments were made, with what they hold.
+    /// Returns the inputs from which the arguments were made, and all that these hold.
     #[inline]
     pub(super) fn arguments_taint(&self, args: &Arguments) -> Taint {
         let mut all = Taint::NONE;
@@ -82,7 +82,7 @@ impl Render<'_> {
         }
     }
 
-    /// Control flow read what was made of these inputs.
+    /// Notes that control flow read something made of these inputs.
     #[inline]
     pub(super) fn decided_by(&self, taint: Taint) {
         if let Some(trace) = &self.trace {
@@ -90,14 +90,14 @@ impl Render<'_> {
         }
     }
 
-    /// Returns true if a value is true, where that decides what happens.
+    /// Notes that the truth of a value decides what happens, and returns it.
     #[inline]
     pub(super) fn decide(&self, value: &Py) -> bool {
         self.decide_shape(value);
         value.is_true()
     }
 
-    /// How many items a value has decides what happens, or what a scalar is.
+    /// Notes that what happens depends on how many items a value has or, for a scalar, on what it is.
     #[inline]
     pub(super) fn decide_shape(&self, value: &Py) {
         if let Some(trace) = &self.trace {
@@ -112,7 +112,7 @@ impl Render<'_> {
         }
     }
 
-    /// Why a lookup by a string found nothing in a value.
+    /// Returns the inputs because of which a lookup by a string found nothing in a value.
     pub(super) fn not_found(&self, value: &Py, key: &str) -> Taint {
         match (&self.trace, value) {
             (Some(trace), Py::Dict(dict)) => trace.not_found(dict.shape(), key),
@@ -121,7 +121,7 @@ impl Render<'_> {
         }
     }
 
-    /// From which inputs a value is where it was found in a dictionary.
+    /// Returns the inputs because of which a value is where it was found in a dictionary.
     pub(super) fn member_taint(&self, dict: &Py, key: &Py, found: &Py) -> Taint {
         match (&self.trace, dict, key) {
             (Some(trace), Py::Dict(dict), Py::Str(key)) if dict.shape().is_itself() => {
@@ -132,7 +132,7 @@ impl Render<'_> {
         }
     }
 
-    /// On which inputs a comparison depends.
+    /// Returns the inputs on which a comparison depends.
     #[inline]
     pub(super) fn compared_taint(&self, op: CompareOp, left: &Py, right: &Py) -> Taint {
         match &self.trace {
@@ -141,7 +141,7 @@ impl Render<'_> {
         }
     }
 
-    /// On which inputs a test depends.
+    /// Returns the inputs on which a test depends.
     #[inline]
     pub(super) fn tested_taint(&self, name: &str, subject: &Py, args: &Arguments) -> Taint {
         if self.trace.is_none() {
@@ -159,14 +159,14 @@ impl Render<'_> {
         }
     }
 
-    /// Where what is put under a key comes to stand depends on whether a dictionary of that shape has the key.
+    /// Notes that the place of what is put under a key depends on the dictionary of that shape having the key already.
     pub(super) fn decide_place(&self, shape: Taint, key: &str) {
         if let Some(trace) = &self.trace {
             trace.decide(trace.not_found(shape, key));
         }
     }
 
-    /// All that a value is and holds decides what happens.
+    /// Notes that what happens depends on all that a value is and holds.
     #[inline]
     pub(super) fn decide_whole(&self, value: &Py) {
         if self.trace.is_some() {
@@ -182,7 +182,8 @@ impl Render<'_> {
             .for_each(|option| self.decide_whole(option));
     }
 
-    /// From what an item at an end of a value is told: it depends on how many there are, unless it is the first of an input.
+    /// Returns the inputs from which an item at an end of a value is told. It depends on how many items there are, which is noted, unless
+    /// it is the first item of an input.
     pub(super) fn end_shape(&self, value: &Py, is_first: bool) -> Taint {
         let shape = self.taint(value);
         match value {
@@ -193,7 +194,7 @@ impl Render<'_> {
         shape
     }
 
-    /// From which inputs a part of a text was made.
+    /// Returns the inputs from which a part of a text was made.
     pub(super) fn taint_in(&self, text: &Text, range: &Range<usize>) -> Taint {
         let mut all = Taint::NONE;
         if let Some(trace) = &self.trace {
@@ -211,7 +212,7 @@ impl Render<'_> {
         Py::Str(written.finish())
     }
 
-    /// A value that was computed from inputs, with what it is known to be made of already.
+    /// Returns a value that was computed from inputs, with these beside the inputs that it is known to be made of already.
     pub(super) fn made_of(&self, value: Py, taint: Taint) -> Py {
         let Some(trace) = &self.trace else {
             return value;
@@ -233,8 +234,8 @@ impl Render<'_> {
         }
     }
 
-    /// A value that was chosen because of inputs. A scalar keeps that to itself, and the text of those very inputs tells of them
-    /// as well; whatever else may be chosen must be noted.
+    /// Returns a value that was chosen because of inputs. A scalar carries these inputs itself, and a text that comes from just these
+    /// inputs names them as well. Of every other value, and where the other one does not carry them, it is noted that the inputs decided.
     pub(super) fn chosen_by(&self, value: Py, taint: Taint, other: Other) -> Py {
         let Some(trace) = self.trace.as_ref().filter(|_| !taint.is_none()) else {
             return value;
@@ -259,7 +260,8 @@ impl Render<'_> {
         value.with_taint(trace.join(own, taint).derived())
     }
 
-    /// Where a part of a text starts and ends depends on inputs. That matters unless all of the text comes from that one input.
+    /// Notes that inputs decide where a part of a text starts and ends. That does not matter where all of the text comes from that one
+    /// input.
     pub(super) fn cut_by(&self, text: &Text, taint: Taint) {
         if let Some(trace) = &self.trace {
             let own = trace.inputs_of_all(text.pieces()).derived();
@@ -281,14 +283,15 @@ impl Render<'_> {
         }
     }
 
-    /// An empty string that is what it is because of a text.
+    /// An empty string with the inputs of a text, because of which it is empty.
     pub(super) fn nothing_of(&self, text: &Text) -> Text {
         let mut written = self.written();
         written.push_nothing(self.text_taint(text));
         written.finish()
     }
 
-    /// The inputs that stripping or cutting a text down to a range looked at, from either end up to the first character that stays.
+    /// Notes the inputs that were looked at when a text was stripped, or cut down to a range: from either end up to the first character
+    /// that stays.
     pub(super) fn trimmed(&self, text: &Text, kept: &Range<usize>, ends: Ends) {
         let Some(trace) = &self.trace else { return };
         let own = trace.inputs_of_all(text.pieces()).derived();

@@ -35,7 +35,7 @@ impl Tag {
     }
 }
 
-/// The tags of a source, in order. What opens no tag that ends is text.
+/// The tags of a source, in order. An opening brace whose tag never ends is text.
 pub(crate) fn tags(source: &str) -> Vec<Tag> {
     let mut tags = Vec::new();
     let mut at = 0;

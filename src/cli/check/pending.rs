@@ -271,7 +271,7 @@ impl Pending {
         self.name == other.name && self.shown == other.shown && self.line == other.line
     }
 
-    /// The response template that it changes; on that depends what is pending of its fixtures.
+    /// Returns the response template that the change writes. What is pending of its fixtures depends on it.
     pub(crate) fn changed_template(&self) -> Option<&Path> {
         self.template.as_deref().filter(|_| self.is_template)
     }

@@ -103,7 +103,7 @@ impl Selection {
 /// How many names are told where none matches.
 const NAMES: usize = 5;
 
-/// That nothing has a name that matches, and what names there are.
+/// Returns the problem that nothing has a name that matches, with some of the names that there are.
 fn no_match(globs: &[String], names: &[String]) -> Problem {
     let wanted = globs.join("`, `");
     let message = format!("none of {} names matches --filter `{wanted}`", names.len());

@@ -201,7 +201,7 @@ impl Subjects {
     }
 }
 
-/// That a file was named in which there is no fixture, told once and not for each of its lines.
+/// Fails if a file was named in which there is no fixture. That is told once, and not for each of its lines.
 fn refuse_no_suite(path: &Path) -> Result<(), Problem> {
     let is_model = path.extension().is_some_and(|end| end == "gguf");
     // What is longer than anything that is read whole is no mistake of a name.
@@ -210,7 +210,7 @@ fn refuse_no_suite(path: &Path) -> Result<(), Problem> {
         return Ok(());
     }
     let name = input::name(path);
-    // A suite shows in its first line, and is read by who reads it.
+    // A line that is a JSON object makes the file a suite, whose lines are looked at where they are checked.
     let is_object = |line: String| matches!(json::parse(&line), Ok(Value::Object(_)));
     let lines = BufReader::new(input::open(path)?).lines();
     if !is_model && lines.map_while(Result::ok).any(is_object) {

@@ -161,22 +161,22 @@ impl Tree<'_> {
             Ok(value) => self.value(below, "=", value),
             // An error goes through all nodes above: it is told where it is.
             Err(error) if error.path == node.path => {
-                let said = format!(
+                let words = format!(
                     "error[{}]: {}",
                     error.kind.name(),
                     escape::line(&error.message)
                 );
-                self.said(below, &said);
+                self.words(below, &words);
                 if let Some(hint) = &error.hint {
-                    self.said(below, &format!("hint: {}", escape::line(hint)));
+                    self.words(below, &format!("hint: {}", escape::line(hint)));
                 }
             }
             Err(error) => {
-                let said = format!(
+                let words = format!(
                     "no value, because of {}",
                     escape::line(&error.path.to_string())
                 );
-                self.line(below, "=", &said);
+                self.line(below, "=", &words);
             }
         }
     }
@@ -187,7 +187,7 @@ impl Tree<'_> {
     }
 
     /// Words, on as many lines as they need.
-    fn said(&mut self, depth: usize, text: &str) {
+    fn words(&mut self, depth: usize, text: &str) {
         let line = format!("{}{text}\n", "  ".repeat(depth));
         self.out.push_str(&width::fit(&line, Some(self.columns)));
     }

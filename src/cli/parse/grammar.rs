@@ -160,7 +160,7 @@ pub(super) fn reader(template: &Template, limits: &Limits) -> Reader {
 pub(super) struct Answer {
     pub(super) errors: Vec<ParseError>,
     pub(super) message: Map,
-    /// Those of the prefix, a list for each piece, and those of the end.
+    /// The events of the prefix, those of the pieces (a list for each), and those of the end.
     pub(super) events: [Value; 3],
 }
 

@@ -60,7 +60,7 @@ pub(super) fn run(
 /// The response templates of the lines.
 struct Templates {
     given: Option<Given>,
-    /// Those of each parse.
+    /// The limits of each parse.
     limits: Limits,
     /// How many lines have a prefix in which the start anchor does not stand.
     without_anchor: AtomicUsize,
@@ -82,8 +82,8 @@ impl Templates {
             });
         };
         let text = json::to_string(document);
-        if let Some(known) = self.known(&text) {
-            return known;
+        if let Some(cached) = self.cached(&text) {
+            return cached;
         }
         let compiled = if document::is_grammar(document) {
             Grammar::from_value(document)
@@ -110,9 +110,9 @@ impl Templates {
         compiled
     }
 
-    fn known(&self, text: &str) -> Option<Compiled> {
+    fn cached(&self, text: &str) -> Option<Compiled> {
         let mut kept = self.compiled.lock().ok()?;
-        let at = kept.iter().position(|(known, _)| known == text)?;
+        let at = kept.iter().position(|(source, _)| source == text)?;
         let found = kept.remove(at)?;
         let compiled = found.1.clone();
         kept.push_back(found);

@@ -15,7 +15,7 @@ const SHOWN: usize = 80;
 /// The parts of a response that are not where they should be.
 #[derive(Debug, Default)]
 pub(super) struct Strays {
-    /// Without what is white space alone, which nobody misses.
+    /// Text that is in no field. White space alone, which nobody misses, is left out.
     unclaimed: Vec<Unclaimed>,
     leaked: Vec<Leaked>,
 }

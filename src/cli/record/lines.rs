@@ -28,7 +28,7 @@ enum Brought {
     },
     /// Nothing: a comment, or what is not about the text.
     Nothing,
-    /// That there is no more.
+    /// There is no more.
     End,
 }
 

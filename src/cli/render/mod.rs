@@ -219,7 +219,7 @@ pub(super) fn select_for_line<'s>(
         .map_err(|problem| wire::error("input", &problem.diagnostics[0].message))
 }
 
-/// That the conversation of a line is not rendered.
+/// Returns the error that the conversation of a line could not be rendered.
 pub(super) fn not_rendered(error: &RenderError) -> Map {
     let mut written = wire::error(source::render_kind(error), &error.to_string());
     let span = source::render_diagnostic(error).and_then(|found| found.place.span.clone());

@@ -54,7 +54,7 @@ pub(crate) struct Outcome {
     pub(crate) name: String,
     /// The file that the diagnostics speak of.
     pub(crate) file: String,
-    /// Where the text is only a part of a line of the file: which.
+    /// The line of the file of which the text is only a part, if it is.
     pub(crate) line: Option<usize>,
     /// The text into which the places of the diagnostics point.
     pub(crate) text: String,

@@ -1,8 +1,9 @@
 //! Where marks have to stand, and how they are written there so that nothing else of the render changes.
 //!
-//! Neighbours of one body that all write what the model writes get one pair of marks around them; a block of which only some does is gone into.
-//! Where an expression or a text writes the header of the turn and then what the model writes, it is cut. Where the same nodes write
-//! messages of others too, what they write is kept in a variable first and printed within marks if the message is the assistant's.
+//! Neighbouring nodes of one body that write nothing but what the model writes get one pair of marks around them. A block that writes other
+//! text as well is gone into. An expression or a text that writes the header of the turn and then what the model writes is cut in two.
+//! Where the same nodes write messages of other roles too, their text is kept in a variable first, and printed within marks if the message
+//! is the assistant's.
 
 use std::ops::Range;
 
@@ -22,11 +23,11 @@ pub(super) struct Unmarkable {
 /// The reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
-    /// It writes what the model writes at one time and not at another.
+    /// At times it writes what the model writes, and at times it does not.
     Unsteady,
-    /// It writes something of both, and cannot be cut.
+    /// It writes both what the model writes and other text, and cannot be cut.
     Uncut,
-    /// It writes what the model writes and other messages, and no variable holds the message.
+    /// It writes what the model writes and messages of others, and no variable holds the message.
     Nameless,
 }
 

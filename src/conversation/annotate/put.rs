@@ -1,7 +1,7 @@
 //! Putting a text of tags at a node so that nothing else of the render changes.
 //!
-//! A tag takes white space with it. Tags that are put directly at a node take from their outer side what that node would have
-//! taken; where they would take more, an expression that prints nothing is put between.
+//! A tag may remove the white space beside it. Tags that are put directly at a node remove as much on their outer side as that node would
+//! have. Where they would remove more, an expression that prints nothing is put between.
 
 use super::nodes::Node;
 

@@ -23,7 +23,7 @@ pub(super) enum Wrote {
     Else,
 }
 
-/// An edge between two characters that are written, by the places in the source that write what stands around it.
+/// An edge between two characters of a render, named by the place in the source that writes the character before or behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Edge {
     /// Both stand in one constant, the second at this byte.
@@ -63,7 +63,8 @@ pub(super) struct Sights {
     pub(super) by_place: BTreeMap<usize, Seen>,
     /// Where the expressions stand that loops over messages walk over.
     pub(super) loops: Vec<usize>,
-    /// The texts that the assistant's turns begin with and the model does not write; `None` where something of it stands elsewhere.
+    /// The texts with which the assistant's turns begin and which the model does not write; `None` where the model does not write all of
+    /// the rest.
     pub(super) headers: Option<Vec<String>>,
 }
 

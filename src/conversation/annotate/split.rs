@@ -1,14 +1,14 @@
 //! Where can an expression be cut in two, so that both halves print what the whole printed?
 //!
-//! A sum of texts can, before each of its signs, and a string within it, between two of its characters: `'<a>' + x` becomes
-//! `'<a>' }}{{ '' + x`. Anything that binds looser than a sum (a condition, a comparison) keeps the whole from being cut.
+//! A sum of texts can be cut before each of its operators, and a string in it between two of its characters: `'<a>' + x` becomes `'<a>'
+//! }}{{ '' + x`. An operator that binds looser than those of a sum (a condition, a comparison) keeps the whole from being cut.
 
 use std::ops::Range;
 
 /// The places of an expression that is a sum.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Sum {
-    /// Where its signs stand, `+` or `~`.
+    /// Where its operators stand, `+` or `~`.
     signs: Vec<usize>,
     /// Its strings that are operands, or begin or end one, with their quotes.
     strings: Vec<Range<usize>>,
@@ -17,7 +17,7 @@ pub(super) struct Sum {
 /// A place where an expression can be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cut {
-    /// Before the sign there.
+    /// Before the operator there.
     Sign(usize),
     /// Within a string with that quote, before the character there.
     Within(usize, char),
@@ -74,13 +74,13 @@ impl Sum {
         Some(Self { signs, strings })
     }
 
-    /// The sign behind an operand that holds the byte at `place`.
+    /// The cut at the operator behind the operand that holds the byte at `place`.
     pub(super) fn behind(&self, place: usize) -> Option<Cut> {
         let next = self.signs.partition_point(|sign| *sign <= place);
         self.signs.get(next).map(|sign| Cut::Sign(*sign))
     }
 
-    /// The sign before an operand that holds the byte at `place`.
+    /// The cut at the operator before the operand that holds the byte at `place`.
     pub(super) fn before(&self, place: usize) -> Option<Cut> {
         let next = self.signs.partition_point(|sign| *sign <= place);
         let sign = self.signs.get(next.checked_sub(1)?)?;

@@ -1,8 +1,8 @@
 //! Marks around a whole turn, where the nodes that write it cannot be told apart.
 //!
-//! A macro may write all of the turn, and one text now the header and now what the model writes. Then all that writes the turn is kept in a
-//! variable first; what is kept begins with one of the headers that were seen, and behind that it is printed within marks. Where
-//! the same nodes write messages of others, the role is asked first.
+//! A macro may write all of the turn, or one text may write the header at one time and what the model writes at another. Then the text of
+//! all nodes that write the turn is kept in a variable first. It begins with one of the headers that were seen, and the text behind that
+//! header is printed within marks. Where the same nodes write messages of others, the role is tested first.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(super) fn find(source: &str, nodes: &[Node], sights: &Sights) -> Option<Vec<
     if headers.is_empty() || headers.len() > MAX_HEADERS {
         return None;
     }
-    // Of two of which one begins with the other the longer one is asked for first.
+    // Where one header begins with another, the longer one is tested first.
     headers.sort_by_key(|header| std::cmp::Reverse(header.len()));
     let mut finder = Finder {
         source,

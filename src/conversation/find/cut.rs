@@ -1,8 +1,8 @@
 //! The steps of a format: what stands between two places, cut into the end of one message, what is added, and the header of the next.
 //!
-//! A message's end is what follows it where it is the last; where nothing does, what it has in common with whatever follows. The rest
-//! is the header of the next message. What precedes a known header at the beginning of a render, and what stands around definitions
-//! of tools, belongs to no message.
+//! A message's end is the text that follows it where it is the last message. Where none follows it there, the end is what all texts that
+//! follow such a message have in common. The rest is the header of the next message. What precedes a known header at the beginning of a
+//! render, and what stands around definitions of tools, belongs to no message.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ pub(super) fn steps(
     let usable = seen.iter().filter(|(between, _)| {
         between.before.is_none() || !of_message(between.after) || has_text(&between.parts)
     });
-    // The headers of messages behind such as have an end that is known.
+    // The headers of messages that stand behind a message whose end is known.
     let mut known: BTreeMap<usize, BTreeSet<Vec<ConnectionPart>>> = BTreeMap::new();
     for between in seen
         .keys()
@@ -212,8 +212,8 @@ fn cut_by_end(
     fits.max_by_key(|(end, _)| literal_len(end))
 }
 
-/// Leaves out what another step says as well: a turn may begin and end with anything, so that of its headers the shortest are enough,
-/// and of its ends.
+/// Leaves out steps that say nothing more than others. A turn may begin and end with anything, so that of several headers of a turn the
+/// shortest are enough, and of several ends as well.
 fn without_repetitions(steps: Vec<Connection>, places: &[InputText]) -> Vec<Connection> {
     let is_turn = |at: Option<usize>| {
         let holds = at.and_then(|at| places.get(at)).map(|place| place.holds);

@@ -97,10 +97,10 @@ fn worth(
                 _ => false,
             });
             let Some(turn) = turn else { continue };
-            let said = format!("{:?}", talk.messages[1].get(CALLS));
+            let written = format!("{:?}", talk.messages[1].get(CALLS));
             let words = (0..4).map(talks::words);
             let shown = words.filter(|words| {
-                said.contains(words.as_str())
+                written.contains(words.as_str())
                     && traced.text[turn.range.clone()].contains(words.as_str())
             });
             if shown.count() == 0 {

@@ -20,14 +20,15 @@ pub(super) struct Seam {
     pub(super) bits: Vec<Bit>,
 }
 
-/// A bit of it.
+/// A piece of a seam.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Bit {
     ConnectionPart(ConnectionPart),
     Computed { place: (usize, usize), text: String },
 }
 
-/// The seams of a render, but for those in which a message may stand that shows no text: of what belongs to it nothing is known.
+/// The seams of a render. A seam is left out if a message may stand in it that shows no text, since it cannot be told which part of the
+/// seam belongs to that message.
 pub(super) fn seams(text: &str, pieces: &[Piece], talk: &Talk) -> Vec<Seam> {
     let shown: BTreeSet<usize> = pieces
         .iter()
@@ -100,12 +101,12 @@ fn constant(text: &str, start: usize, end: usize) -> Bit {
 /// Which of the texts that are computed from no input vary.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Varying {
-    /// Those that are another on another day.
+    /// The texts that are others on another day.
     pub(super) dates: BTreeSet<(usize, usize)>,
     seen: BTreeMap<(usize, usize), BTreeSet<String>>,
 }
 
-/// From how many different texts on something is no choice among constants, but counted or made up.
+/// Something that shows this many different texts is counted or made up, and not a choice among constants.
 const MANY: usize = 4;
 
 impl Varying {

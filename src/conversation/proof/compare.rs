@@ -16,12 +16,12 @@ pub(super) struct Difference {
 pub(super) fn made_by_render(talk: &Talk, text: &str) -> Vec<Difference> {
     let mut found = Vec::new();
     for message in &talk.messages {
-        for (key, said) in texts(message) {
+        for (key, value) in texts(message) {
             let what = format!("{}.{key}", role(message));
-            if said.trim().is_empty() || text.contains(&said) {
+            if value.trim().is_empty() || text.contains(&value) {
                 continue;
             }
-            let code = if text.contains(python::strip(&said)) {
+            let code = if text.contains(python::strip(&value)) {
                 "trimmed"
             } else {
                 "dropped"
@@ -73,16 +73,16 @@ fn texts(message: &Value) -> Vec<(String, String)> {
 ///
 /// Texts that the render shows must be in the message that they came from, under their key, and no message may have others.
 pub(super) fn lost(talk: &Talk, read: &[Value], text: &str) -> Option<String> {
-    let shown = |said: &str| {
-        let said = python::strip(said);
-        !said.is_empty() && text.contains(said)
+    let shown = |value: &str| {
+        let value = python::strip(value);
+        !value.is_empty() && text.contains(value)
     };
     let wanted: Vec<(&Value, Vec<(String, String)>)> = talk
         .messages
         .iter()
         .map(|message| {
             let mut all = texts(message);
-            all.retain(|(key, said)| is_told(key) && shown(said));
+            all.retain(|(key, value)| is_told(key) && shown(value));
             (message, all)
         })
         .filter(|(_, all)| !all.is_empty())
@@ -91,7 +91,7 @@ pub(super) fn lost(talk: &Talk, read: &[Value], text: &str) -> Option<String> {
         .iter()
         .map(|message| {
             let mut all = texts(message);
-            all.retain(|(key, said)| is_told(key) && !python::strip(said).is_empty());
+            all.retain(|(key, value)| is_told(key) && !python::strip(value).is_empty());
             (message, all)
         })
         .filter(|(_, all)| !all.is_empty())
@@ -114,7 +114,7 @@ pub(super) fn lost(talk: &Talk, read: &[Value], text: &str) -> Option<String> {
         let stripped = |all: &[(String, String)]| {
             let mut all: Vec<(String, String)> = all
                 .iter()
-                .map(|(key, said)| (key.clone(), python::strip(said).to_owned()))
+                .map(|(key, value)| (key.clone(), python::strip(value).to_owned()))
                 .collect();
             all.sort();
             all
@@ -143,10 +143,10 @@ pub(super) fn swallowed(read: &[Value], constants: &[String]) -> Option<String> 
         let signs = constant.chars().filter(|c| !c.is_whitespace());
         signs.count() > 2
     };
-    read.iter().flat_map(texts).find_map(|(_, said)| {
+    read.iter().flat_map(texts).find_map(|(_, value)| {
         let mut markers = constants.iter().filter(is_marker);
         markers
-            .find(|marker| said.contains(marker.as_str()))
+            .find(|marker| value.contains(marker.as_str()))
             .cloned()
     })
 }

@@ -6,7 +6,7 @@ use fastrand::Rng;
 use crate::conversation::render::{CALLS, Talk, object};
 use crate::value::{Map, Value};
 
-/// How much is dared.
+/// How far the conversations go beyond plain ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Daring {
     /// Words alone, each once, and questions and answers take turns.

@@ -1,9 +1,9 @@
 //! Where the places of a text are: the search for a way through the steps of a format.
 //!
-//! The search goes depth first and takes, of the places where a text may end, the first, and of the steps that fit there the one that
-//! says most. Where it goes on nowhere is remembered, so that no place is tried twice at one position: the work is bounded by the number
-//! of positions at which a step's constant text occurs, times the number of steps. Readings that were found wrong by rendering them are
-//! kept out by what is banned.
+//! The search goes depth first. It ends each text at the first position where a step fits, and of several steps that fit there it takes the
+//! one with the most constant text. It remembers from where no way leads on, so that no place is tried twice at one position: the work is
+//! bounded by the number of positions at which a step's constant text occurs, times the number of steps. Readings that were found wrong by
+//! rendering them are ruled out by the steps that are banned.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

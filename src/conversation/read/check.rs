@@ -19,7 +19,7 @@ const DOUBTED: usize = 4;
 /// How many readings wait to be tried.
 const MAX_OPEN: usize = 4096;
 
-/// Reads a text. That texts of a turn speak of delimiters is thought of last: it is rare, and there are many ways to think of it.
+/// Reads a text. That the texts of a turn speak of delimiters is tried last: it is rare, and there are many ways in which they may.
 pub(super) fn read(reader: &Reader<'_>, text: &str) -> Result<Conversation, ReadError> {
     let chart = Chart::new(&reader.format, text);
     attempt(reader, &chart, text, false).or_else(|first| match first.reason {
@@ -271,7 +271,7 @@ impl Tries {
             let mut talk = Talk {
                 messages,
                 tools: match draft.kept() {
-                    // One stands in for those whose definitions were kept as text.
+                    // One tool stands in for the tools whose definitions were kept as text.
                     Some(_) => vec![crate::conversation::find::talks::tool(0)],
                     None => draft.tools.clone(),
                 },

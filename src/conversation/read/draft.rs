@@ -1,4 +1,4 @@
-//! Drafts of a conversation, as a way through a text reads it: the messages, each with what else it could be, and where all stands.
+//! Drafts of a conversation, made of a way through a text: the messages, with what else each could be, and the places of everything.
 
 use std::ops::Range;
 
@@ -39,7 +39,8 @@ pub(super) struct Unit {
     pub(super) moved: bool,
     /// The text that it was read from.
     pub(super) written: String,
-    /// Of a turn that a response template reads: where its header, its text and its end stand, until what else it may be was looked for.
+    /// The ranges of the header, the text and the end of a turn that a response template reads, until other readings of the turn were
+    /// looked for.
     turn: Option<[Range<usize>; 3]>,
 }
 
@@ -199,12 +200,12 @@ impl Draft {
         }
     }
 
-    /// Adds to what a turn may be that with more of the space around its texts.
+    /// Adds readings of a turn that have more of the space around its texts.
     pub(super) fn space(&mut self, at: usize) {
         self.add(at, |unit, taken| turn::spaced(taken, &unit.written));
     }
 
-    /// Adds to what a turn may be that with other types of its arguments.
+    /// Adds readings of a turn in which arguments have other types.
     pub(super) fn type_arguments(&mut self, at: usize) {
         self.add(at, |_, taken| turn::typed(taken));
     }
@@ -223,7 +224,7 @@ impl Draft {
         }
     }
 
-    /// Adds to what a turn may be that in which its texts speak of delimiters.
+    /// Adds readings of a turn in which its texts speak of delimiters.
     pub(super) fn speak(&mut self, reader: &Reader<'_>, text: &str, at: usize) {
         let Some(unit) = self.turns.get_mut(at) else {
             return;
@@ -290,7 +291,7 @@ fn end_of(link: &Link, step: &Connection) -> usize {
     }
 }
 
-/// The text that is written so.
+/// Returns the text for which `written` stands in this encoding.
 fn spelled(written: &str, encoding: Encoding) -> String {
     let parsed = match encoding {
         Encoding::Json => json::parse(written).ok(),
@@ -303,7 +304,8 @@ fn spelled(written: &str, encoding: Encoding) -> String {
     }
 }
 
-/// The messages with names and ids for results and calls that lack them: a result's are those of its call, and the other way round.
+/// Returns the messages with names and ids for the results and calls that lack them: a result gets those of its call, and a call those of
+/// its result.
 pub(crate) fn completed(messages: &[Value]) -> Vec<Value> {
     let mut all = messages.to_vec();
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);

@@ -26,7 +26,8 @@ fn is_made(id: &str) -> bool {
     digits.len() == 5 && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The messages with the id that the text has where its render, which is the same up to the places that are given, has a made-up one.
+/// Returns the messages with the ids that the text has in the place of made-up ones. Text and render are the same up to the given places,
+/// at which the render has a made-up id.
 pub(super) fn found(
     messages: &[Value],
     (rendered, rendered_to): (&str, usize),

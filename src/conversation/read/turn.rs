@@ -67,8 +67,8 @@ fn complete(message: &mut Map) {
     }
 }
 
-/// The prompts that a turn may follow: its own header, those of the format, its openers, and none; of those that leave the response
-/// the same text one.
+/// The prompts that a turn may follow: its own header, those of the format, its openers, and none. Of prompts that leave the same text for
+/// the response one is kept.
 fn prefixes(reader: &Reader<'_>, template: &ResponseTemplate, before: &str) -> Vec<String> {
     let prompts = reader.format.steps.iter().filter(|step| step.prompt);
     let prompts = prompts.map(|step| {
@@ -232,7 +232,7 @@ fn joined(
     }
     let mut whole: Option<Map> = None;
     for piece in body.split(marker) {
-        // What follows the marker is no beginning of a turn: no reasoning is open there.
+        // The text behind the marker does not begin a turn, so that no reasoning is open there.
         let prefix = if whole.is_none() { prefix } else { "" };
         let next = parse_response(piece, Arc::clone(template), prefix, tools).ok()?;
         whole = Some(match whole {
@@ -306,7 +306,8 @@ pub(super) fn typed(message: &Map) -> Vec<Map> {
 /// How many arguments of a turn may be texts that are JSON for other types to be tried.
 const MAX_TYPED: usize = 8;
 
-/// The message with those of the arguments as values that are texts of such, and are chosen by their number.
+/// Returns the message with some arguments as values instead of texts: those that are the JSON of such a value, and that are chosen by
+/// their number.
 fn retyped(message: &Map, is_chosen: &mut dyn FnMut(usize) -> bool) -> Map {
     let mut message = message.clone();
     let mut number = 0;

@@ -1,10 +1,10 @@
 //! Finds what ends a turn where the chat template writes nothing behind it.
 //!
-//! Some chat templates end no turn: the header of the next message does, and its first marker is what the model stops with. Such
-//! a chat template writes nothing behind a plain answer. Of the next message's header that is taken which stands before the first
-//! white space, or all of what stands behind the last message. A turn that has no end although plain answers have one (it ends with
-//! calls, and the next message goes on with it) is left as it is. What is taken ends with what is written in one go, for the chat template
-//! may write the end with the next message, before its header.
+//! Some chat templates end no turn: the header of the next message does, and the model stops with the first marker of that header. Such a
+//! chat template writes nothing behind a plain answer. The end is then what stands before the first white space in the header of the next
+//! message or, behind the last message, all that follows. A turn that has no end although plain answers have one (it ends with calls, and
+//! the next message goes on with it) is left as it is. The end does not reach beyond what is written in one go, since the chat template may
+//! write the end of a turn with the next message, before its header.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -52,8 +52,8 @@ impl<'r> Ends<'r> {
         let next = self.owners.next(end);
         let until = match next {
             Some((range, message)) => {
-                let said = role(self.input.messages.get(message)?);
-                if said == "assistant" {
+                let next_role = role(self.input.messages.get(message)?);
+                if next_role == "assistant" {
                     return None;
                 }
                 let parts = parts::of(self.traced, self.layout, self.owners, message, None);

@@ -82,7 +82,7 @@ impl Owners {
         (range.start <= offset).then_some(*message)
     }
 
-    /// From the first byte of a message to its last; `None` for one that writes nothing.
+    /// Returns the range from the first byte of a message to its last; `None` for one that writes nothing.
     pub(in crate::conversation) fn range(&self, message: usize) -> Option<Range<usize>> {
         let mut own = self.stretches(message);
         let first = own.next()?;

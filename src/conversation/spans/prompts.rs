@@ -1,11 +1,11 @@
 //! Where does the prompt end that the model was given before its turn?
 //!
-//! If the conversation begins with the prompt, there. Else the chat template has written something before the turn otherwise than
-//! in the prompt, and of the prompt that is looked for which belongs to the turn: what it has behind its last message, or what it
-//! has beyond the same messages without a generation prompt. Of that as much as possible has to stand where the turn begins,
-//! some of it before the turn if the chat template writes it at the end of the message before. Where the turn goes on otherwise than
-//! its prompt (the prompt opens a reasoning, and the reasoning was dropped) the two part where the prompt has another origin, or else the
-//! turn has, so that two markers that begin with the same character are not cut.
+//! If the conversation begins with the prompt, it ends there. Otherwise the chat template has written something before the turn in another
+//! way than in the prompt. Then the part of the prompt that belongs to the turn is looked for: the text that it has behind its last
+//! message, or the text that it has beyond the same messages without a generation prompt. As much of that as possible has to stand where
+//! the turn begins. Some of it may stand before the turn, if the chat template writes it at the end of the message before. Where the turn
+//! goes on otherwise than its prompt (the prompt opens a reasoning, and the reasoning was dropped), the two part where the prompt has
+//! another origin, or else the turn has, so that two markers that begin with the same character are not cut.
 
 use std::cell::OnceCell;
 
@@ -155,12 +155,12 @@ impl<'r> Prompts<'r> {
             return range.start + found;
         }
         // The first turn may begin with what begins every conversation.
-        let said = self.traced.runs.iter().find(|run| {
+        let first_input = self.traced.runs.iter().find(|run| {
             run.start >= range.start
                 && matches!(&run.origin, Origin::Input { path, .. } if part_of(path).is_some())
         });
-        let said = said.map_or(range.end, |run| run.start.min(range.end));
-        let head = &self.traced.text[range.start..said];
+        let head_end = first_input.map_or(range.end, |run| run.start.min(range.end));
+        let head = &self.traced.text[range.start..head_end];
         let at = head.rfind(&cue.text).map(|at| at + cue.text.len());
         range.start + at.unwrap_or(0)
     }

@@ -20,7 +20,7 @@ use super::split::Split;
 use crate::pattern::{Captures, Cursor, Pattern, Progress, Scanned, Search, Window};
 use crate::value::Value;
 
-/// How many bytes of text in front there are at least when it is dropped.
+/// How many bytes of text that is not needed any more are dropped at once, at least.
 const TRIM_BYTES: usize = 4096;
 
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub(super) struct TagReader {
     /// The region's text from byte `base` on.
     text: String,
     base: usize,
-    /// No text before this is looked at but by look-behind.
+    /// The offset before which nothing but look-behind looks at the text.
     hold: usize,
     looking: Looking,
     /// The search for the tag that comes next, where its pattern comes apart.
@@ -42,24 +42,24 @@ pub(super) struct TagReader {
 
 #[derive(Debug, Clone)]
 enum Looking {
-    /// A tag is looked for of which the value is passed on while it comes.
+    /// The next tag is looked for, of which the value is passed on while it comes.
     Tag,
     /// A tag is looked for that comes whole, from here on; not directly behind an empty match if that is so.
     Whole(Box<Search>),
-    /// The end of a value is looked for, which is passed on up to here.
+    /// The end of a value is looked for. The value was passed on up to `given`.
     Close {
         given: usize,
         /// False behind text in which the end cannot begin: the search begins anew.
         under_way: bool,
     },
-    /// The value of a tag begins here, and what it is its first characters tell.
+    /// The value of a tag begins here. Its first characters tell of which kind it is.
     Begin(Box<Begun>),
-    /// The end of a string in double quotes is looked for, of which this much was read.
+    /// The end of a string in double quotes is looked for, which was read up to `read`.
     Quote {
         read: usize,
         reader: Box<JsonReader>,
     },
-    /// Nothing is looked for: the region has no value, or another than was thought.
+    /// Nothing is looked for any more: the region has no value, or another one than was thought.
     Lost,
 }
 

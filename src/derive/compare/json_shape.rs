@@ -24,12 +24,12 @@ pub(in crate::derive) fn around(
         })
 }
 
-/// The ways to all places in `value` that equal `wanted`, in the order in which they are written.
+/// The paths to all places in `value` that equal `wanted`, in the order in which they are written.
 pub(in crate::derive) fn find(value: &Value, wanted: &Value) -> Vec<Vec<JsonStep>> {
     find_where(value, &|value| value == wanted)
 }
 
-/// The ways to all places in `value` where a text is the JSON of `wanted`.
+/// The paths to all places in `value` where a text is the JSON of `wanted`.
 pub(in crate::derive) fn find_text(value: &Value, wanted: &Value) -> Vec<Vec<JsonStep>> {
     find_where(value, &|value| {
         let text = value.as_str().filter(|text| text.starts_with(['{', '[']));

@@ -1,16 +1,17 @@
 //! The pieces of which a chat template's renders are made, and where in a text one of them ends and the next begins.
 //!
-//! Two renders rarely part exactly where a marker ends: `<end>` and `<user>` share their first sign. What a marker is, no sign
-//! tells: `<end>` may as well be written `fin` or `⟦end⟧`. The origins of a render's characters do: `<end>` is one constant of the
-//! chat template and `<user>` another, so that a cut inside one of them moves to where it begins.
+//! Two renders rarely part exactly where a marker ends: `<end>` and `<user>` share their first character. No character by itself tells
+//! where a marker begins or ends, since `<end>` may as well be written `fin` or `⟦end⟧`. The origins of a render's characters tell it:
+//! `<end>` is one constant of the chat template and `<user>` another, so that a cut inside one of them moves to where that constant begins.
 //!
-//! How the constants are written in the source counts for little. One behind which nothing but another constant is ever seen is a
-//! part of what goes on there: `'<' + message.role + '>'` is one marker, and so is `'<a>' + '<b>'` where the first is never seen alone.
+//! How the source divides a marker into constants counts for little. A constant that another constant always follows, and never a message's
+//! text or the end of a line, is the beginning of a longer marker: `'<' + message.role + '>'` is one marker, and so is `'<a>' + '<b>'`
+//! where `<a>` is never seen alone.
 //!
-//! A text is *covered* with pieces: as few of its characters as possible are in none of them, and of several such covers the one
-//! with the most pieces counts, since what stands together in one constant (`<bot><think>` in a prompt) may stand apart in another.
-//! White space belongs to no piece and parts nothing but lines: a marker may be two words. A cover costs the length of the text
-//! times the number of pieces that begin with the same character.
+//! A text is *covered* with pieces: as few of its characters as possible are in none of them, and of several such covers the one with the
+//! most pieces counts, since two markers that stand together in one constant (`<bot><think>` in a prompt) may stand apart in another. White
+//! space belongs to no piece and parts nothing but lines: a marker may be two words. A cover costs the length of the text times the number
+//! of pieces that begin with the same character.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -25,9 +26,9 @@ const LONGEST: usize = 160;
 /// The pieces by their first characters.
 #[derive(Debug, Clone, Default)]
 pub(in crate::derive) struct Pieces {
-    /// Markers, as far as that is seen.
+    /// The markers, as far as the renders show which constants make one.
     whole: TextIndex,
-    /// Markers, and beside them the constants of which they are made.
+    /// The markers, and beside them the constants of which they are made: `<|` beside `<|user|>`.
     fine: TextIndex,
     /// The constants behind which nothing but another constant is ever seen.
     open: BTreeSet<String>,
@@ -37,16 +38,18 @@ pub(in crate::derive) struct Pieces {
 #[derive(Debug, Clone, Default)]
 struct TextIndex(HashMap<char, BTreeSet<String>>);
 
-/// How many characters a constant has at least that parts another one. Characters count and not bytes: a sign is one in any script.
+/// The fewest characters that a constant has at which another one is cut, and that each part of the cut has. Characters are counted and not
+/// bytes, since those of many scripts take several bytes each.
 const SHORTEST: usize = 3;
 
-/// The number of characters in which a marker may differ from one that it is like.
+/// How many characters within the end of a text may differ from a mark if the end is to count as like it. For example, `</end>` differs
+/// from `<end>` by one.
 const MAX_UNLIKE: usize = 2;
 
-/// How many constants are looked at to part them.
+/// How many constants are searched for two markers that stand together in one.
 const MAX_PARTED: usize = 4096;
 
-/// A way to cover a text with pieces from one place to its end. Of two, the lesser one is better.
+/// A cover of a text with pieces, from one place to its end. Of two covers the lesser one is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Cover {
     /// The characters in no piece.
@@ -58,8 +61,8 @@ struct Cover {
 }
 
 impl Pieces {
-    /// The constants, roles, and what else is no text of a message, as far as these renders show them, and the `marks` that stand by
-    /// themselves: tokens that are given, and constants that an answer is searched for.
+    /// Finds the pieces of these renders: the constants of the chat template, roles, and whatever else no message says. The `marks` are
+    /// pieces by themselves: special tokens that are given, and constants that the chat template searches an answer for.
     pub(in crate::derive) fn of<'t>(
         renders: impl IntoIterator<Item = &'t Traced>,
         marks: impl IntoIterator<Item = &'t str>,
@@ -83,7 +86,7 @@ impl Pieces {
         let alone = alone.filter(|one| length(one) >= SHORTEST);
         let marks: BTreeSet<String> = marks.iter().cloned().chain(alone).collect();
         part(&mut fine, whole.clone(), &marks);
-        // A part of a marker is no marker.
+        // The parts into which constants were cut are markers. Constants that were only joined to a longer marker are none.
         let parts = fine.iter().filter(|one| !written.contains(*one));
         whole.extend(parts.cloned());
         Self {
@@ -101,8 +104,8 @@ impl Pieces {
             .is_some_and(|known| known.contains(text))
     }
 
-    /// The character of a marker that is one character again and again, if another marker has more of the same: `~` of `~~~` beside
-    /// `~~~~`.
+    /// Returns the character that a marker repeats, if another marker repeats it more often: `~` for `~~~` where `~~~~` is a marker as
+    /// well.
     pub(in crate::derive) fn go_on(&self, marker: &str) -> Option<char> {
         let sign = marker.chars().next()?;
         let is_run = |text: &str| text.chars().all(|c| c == sign);
@@ -135,7 +138,7 @@ impl Pieces {
         Some(text.find(first)? + first.len())
     }
 
-    /// How many bytes two texts begin with alike, without splitting a piece of either: a text that ends there is not split.
+    /// Returns how many bytes two texts share at their start, without splitting a piece of either. Where a text ends, it is not split.
     pub(in crate::derive) fn shared_start(&self, a: &str, b: &str) -> usize {
         let mut shared = text::common_prefix(a, b);
         while let Some(start) = [a, b]
@@ -155,7 +158,7 @@ impl Pieces {
     pub(in crate::derive) fn shared_before_header(&self, a: &str, b: &str) -> usize {
         let shared = self.shared_start(a, b);
         match self.open_before(a, shared) {
-            // What directly follows a text ends it.
+            // A constant with which the shared text begins ends the text before it, and begins no header.
             Some(start) if start > 0 && [a, b].iter().all(|text| self.is_open_at(text, shared)) => {
                 start
             }
@@ -202,11 +205,11 @@ impl Pieces {
         shared
     }
 
-    /// The piece inside which a cut lies, or the part of one.
+    /// Returns the bytes of the piece that a cut would split. A stretch that no piece covers counts as well, if it is a part of some piece.
     fn piece_at(&self, text: &str, cut: usize) -> Option<(usize, usize)> {
         let cover = self.fine.cover(text);
         let mut at = 0;
-        // Where what is no piece begins.
+        // The byte at which a stretch begins that no piece covers.
         let mut unknown: Option<usize> = None;
         while at < text.len() {
             let (len, is_piece) = cover[at].step;
@@ -237,16 +240,16 @@ impl Pieces {
         all.any(|piece| piece.contains(text))
     }
 
-    /// The tokens with which a conversation begins, up to its first words, where `render` begins with the user's: what stands
-    /// before every message of a user stands there too.
+    /// Returns the tokens with which a conversation begins, up to the first words of its first message, as far as they are pieces. `render`
+    /// begins with a message of the user, so that what stands before every message of a user is among them.
     pub(in crate::derive) fn opening<'t>(&self, render: &'t str) -> Vec<&'t str> {
-        let said = render.find(probe::USER).unwrap_or(render.len());
-        let tokens = self.tokens(&render[..said]).into_iter();
+        let words_at = render.find(probe::USER).unwrap_or(render.len());
+        let tokens = self.tokens(&render[..words_at]).into_iter();
         tokens.take_while(|token| self.is_one(token)).collect()
     }
 
-    /// Moves a cut behind what follows a message to before what begins the next one: the tokens with which the conversation
-    /// `asked` begins as well. All of what stands there is left, if it is nothing else.
+    /// Moves a cut back over the header of the next message, so that only the end of the message before it remains: over each token with
+    /// which the conversation `asked` begins as well. The first token stays, even if it is one of these.
     pub(in crate::derive) fn before_header(&self, text: &str, cut: usize, asked: &str) -> usize {
         let opening = self.opening(asked);
         let mut before = cut;
@@ -259,8 +262,8 @@ impl Pieces {
         before
     }
 
-    /// Returns the byte from which on the end of the text is no whole piece, as where a text was cut off within one; the length of the text
-    /// if it ends with a whole one.
+    /// Returns the byte from which on no piece covers the text up to its end, as where the text was cut off within a marker; the length of
+    /// the text if it ends with a whole piece.
     pub(in crate::derive) fn whole(&self, text: &str) -> usize {
         let cover = self.fine.cover(text);
         let mut end = text.len();
@@ -282,7 +285,8 @@ impl Pieces {
         end
     }
 
-    /// The places in the text where a piece begins or ends or a line does, its beginning and its end among them, in order.
+    /// Returns the places at which the text may be cut, in order: its beginning and its end, and wherever a piece begins or ends or a line
+    /// begins.
     pub(in crate::derive) fn edges(&self, text: &str) -> Vec<usize> {
         let cover = self.whole.cover(text);
         let mut edges = vec![0];
@@ -290,7 +294,7 @@ impl Pieces {
         let mut was_piece = true;
         while at < text.len() {
             let (len, is_piece) = cover[at].step;
-            // Blanks belong to what stands before them; behind a line feed something new begins.
+            // White space belongs to the text before it. Behind a line feed a new token begins.
             let is_blank = text[at..at + len].chars().all(python::is_space);
             let after_line = text[..at].ends_with('\n');
             let is_apart = is_piece && was_piece || !is_amid_word(text, at);
@@ -324,13 +328,13 @@ fn is_amid_word(text: &str, at: usize) -> bool {
 
 impl TextIndex {
     fn of(texts: BTreeSet<String>) -> Self {
-        let mut known = Self::default();
+        let mut pieces = Self::default();
         for text in texts {
             if let Some(first) = text.chars().next() {
-                known.0.entry(first).or_default().insert(text);
+                pieces.0.entry(first).or_default().insert(text);
             }
         }
-        known
+        pieces
     }
 
     /// Returns the best cover from each byte of the text on.
@@ -348,11 +352,12 @@ impl TextIndex {
                 pieces: next.pieces,
                 step: (c.len_utf8(), false),
             };
-            let known = self.0.get(&c).into_iter().flatten();
-            for piece in known.filter(|piece| text[at..].starts_with(piece.as_str())) {
+            let pieces = self.0.get(&c).into_iter().flatten();
+            for piece in pieces.filter(|piece| text[at..].starts_with(piece.as_str())) {
                 let end = at + piece.len();
                 let next = best[end];
-                // A word within a longer one is none of the pieces, unless the rest of that is one: `tool` in `tool_call`.
+                // A piece does not end within a word, unless another piece goes on there: `tool` is no piece of `tool_box`, but it is one
+                // of `tool_call` where `_call` is a piece.
                 if !next.step.1 && is_amid_word(text, end) {
                     continue;
                 }
@@ -371,7 +376,7 @@ impl TextIndex {
     }
 }
 
-/// Whoever writes a stretch of a render: the chat template, or a message.
+/// The writer of a stretch of a render: the chat template, or a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Writer {
     /// The chat template, or an input that is the same for all messages of a kind: a role, a token that is given.
@@ -420,7 +425,7 @@ fn lines(render: &Traced) -> Vec<Line> {
     lines
 }
 
-/// The constants behind which nothing but another constant is ever seen, neither a text nor the end of a line.
+/// Returns the constants that another constant always follows, and never a text or the end of a line.
 fn open(lines: &[Line]) -> BTreeSet<String> {
     let mut open: BTreeSet<String> = lines.iter().flatten().flatten().cloned().collect();
     for line in lines {
@@ -434,7 +439,8 @@ fn open(lines: &[Line]) -> BTreeSet<String> {
     open
 }
 
-/// The constants that are seen with nothing before them and nothing behind them: markers, and so is what stands beside them.
+/// Returns the constants that are seen with no constant before them and that need none behind them. They are markers, and what stands
+/// beside one of them in a longer constant is a marker, too.
 fn alone<'l>(lines: &'l [Line], open: &BTreeSet<String>) -> BTreeSet<&'l str> {
     let starts = lines.iter().flat_map(|line| {
         let starts = line.iter().enumerate().filter(|(index, _)| {
@@ -446,8 +452,9 @@ fn alone<'l>(lines: &'l [Line], open: &BTreeSet<String>) -> BTreeSet<&'l str> {
     starts.filter(|one| !open.contains(*one)).collect()
 }
 
-/// Makes one constant of an `open` one and what follows it, if that is open too or the only one that ever does: `<|` and a role and
-/// `|>` are one, since no role is seen without its `|>`. `<bot>` is a marker although `<think>` or `</think>` always follows it.
+/// Joins each constant in `open` with the one that follows it, if that is in `open` as well, if the two are only ever seen together, or if
+/// the first was joined to the one before it already. `<|`, a role and `|>` become one, since no role is seen without its `|>`. `<bot>`
+/// stays a marker of its own although `<think>` or `</think>` always follows it.
 fn joined(lines: &[Line], open: &BTreeSet<String>) -> Vec<Line> {
     let mut after: HashMap<&str, BTreeSet<&str>> = HashMap::new();
     let mut before: HashMap<&str, BTreeSet<Option<&str>>> = HashMap::new();
@@ -497,9 +504,10 @@ fn joined(lines: &[Line], open: &BTreeSet<String>) -> Vec<Line> {
     lines.iter().map(join).collect()
 }
 
-/// Parts constants in which two markers stand together: one that begins or ends with another of the `markers`, where the rest is known too, begins
-/// or ends a third one, or stands beside one of the `marks`; or one that ends like one of the marks but for a little in the midst
-/// of it, as what opens something may end like what closes it.
+/// Cuts constants in which two markers stand together. A constant is cut where another of the `markers` begins or ends it, if that is one
+/// of the `marks` or the rest is seen elsewhere, at the beginning or end of a third constant. It is also cut before an end that is like one
+/// of the marks, since a closing marker often differs little from the opening one: `x</end>` is cut before `</end>` where `<end>` is a
+/// mark.
 fn part(known: &mut BTreeSet<String>, mut markers: BTreeSet<String>, marks: &BTreeSet<String>) {
     let mut left: Vec<String> = known.iter().cloned().collect();
     let mut steps = MAX_PARTED;
@@ -557,7 +565,8 @@ fn part(known: &mut BTreeSet<String>, mut markers: BTreeSet<String>, marks: &BTr
     }
 }
 
-/// Returns the byte of a text at which an end begins that is like the mark but for a few characters within it, if there is text before it.
+/// Returns the byte at which an end of the text begins that is like the mark but for a few characters within it: 1 for `x</end>` and the
+/// mark `<end>`. `None` where no text stands before that end.
 fn ends_like(text: &str, mark: &str) -> Option<usize> {
     let tail = text::common_suffix(text, mark);
     if length(&text[text.len() - tail..]) < SHORTEST || tail >= mark.len() {

@@ -1,4 +1,5 @@
-//! Markers around things that repeat, told apart: those that belong to each of two things, and those that belong to both together.
+//! Markers around things that repeat, such as calls: the texts that belong to each of two things, told from those that belong to both
+//! together.
 
 use super::pieces::Pieces;
 
@@ -7,20 +8,21 @@ use super::pieces::Pieces;
 pub(in crate::derive) struct Repeated {
     /// The texts before and after each.
     pub(in crate::derive) each: (String, String),
-    /// The text before the first, beside its own.
+    /// The text before the first thing that does not belong to that thing alone.
     pub(in crate::derive) before: String,
-    /// The text between two, beside their own.
+    /// The text between two things that belongs to neither of them.
     pub(in crate::derive) separator: String,
-    /// The text after the last, beside its own.
+    /// The text after the last thing that does not belong to that thing alone.
     pub(in crate::derive) after: String,
 }
 
 /// Tells the text that belongs to each of two things from the text that belongs to both, by the texts before, between and after them. The
 /// likeliest candidate comes first.
 ///
-/// The start that the text between shares with the text after is the end of each thing, and the end that it shares with the text before is
-/// the beginning of each, as far as pieces are whole. In `[f(1)][g(2)]` the text between is `][`, of which `]` ends each call and `[`
-/// begins it. Where the two would overlap, since what ends a thing begins as what begins one does, one of them is cut short by the other.
+/// The text between two things begins with the end of the first, which it shares with the text after the last one, and ends with the
+/// beginning of the second, which it shares with the text before the first one. Pieces are not split. In `[f(1)][g(2)]` the text between is
+/// `][`, of which `]` ends each call and `[` begins it. The two may overlap, where the end of a thing begins as its beginning does. Then
+/// there are two candidates, and in each of them one of the two is cut short.
 pub(in crate::derive) fn candidates(
     pieces: &Pieces,
     before: &str,

@@ -5,11 +5,11 @@
 use super::text;
 use crate::derive::probe::{self, Call};
 
-/// The argument's key, said again.
+/// Stands for the argument's key where that is written again, as in `</KEY>`.
 pub(in crate::derive) const KEY: char = '\u{10fffe}';
-/// The call's name, said again.
+/// Stands for the call's name.
 pub(in crate::derive) const NAME: char = '\u{10fffb}';
-/// The call's id.
+/// Stands for the call's id.
 pub(in crate::derive) const ID: char = '\u{10fffd}';
 /// A number that counts the calls.
 pub(in crate::derive) const NUMBER: char = '\u{10fffc}';
@@ -63,7 +63,7 @@ pub(in crate::derive) fn pattern(marker: &str) -> String {
         match slot {
             Some(KEY) => pattern.push_str("(?P=key)"),
             Some(NAME) => pattern.push_str(&format!("[^\\s{end}]+")),
-            // A call need not have an id; what ends one tells where none is.
+            // A call need not have an id. If a text ends the id, that text tells where there is none.
             Some(ID) if end.is_empty() => pattern.push_str("(?:[^\\s]+)"),
             Some(ID) => pattern.push_str(&format!("(?:[^\\s{end}]*)")),
             _ => pattern.push_str("\\d+"),
@@ -73,8 +73,8 @@ pub(in crate::derive) fn pattern(marker: &str) -> String {
     pattern
 }
 
-/// A pattern for a literal in which white space may vary. Behind a slot white space before a word has to stand there: it tells where
-/// what is in the slot ends, as in `NAME on`.
+/// A pattern for a literal in which white space may vary. White space between a slot and a word has to stand there, since nothing else ends
+/// the text in the slot, as in `NAME on`.
 pub(in crate::derive) fn literal(literal: &str, is_behind_slot: bool) -> String {
     let pattern = text::escape_loosely(literal);
     match is_behind_slot && begins_apart(literal) {
@@ -94,8 +94,8 @@ pub(in crate::derive) fn exact_pattern(marker: &str) -> String {
     text::escape(marker).replace(NUMBER, "\\d+")
 }
 
-/// Returns the first character of the text after a name, escaped for a set of characters that a name does not have. A letter behind white
-/// space is none, since the white space ends the name.
+/// Returns the first character of the text after a name, escaped for a character class: a name does not have it in it. Empty where white
+/// space and a letter follow, since the white space ends the name.
 pub(in crate::derive) fn stop(after: &str) -> String {
     match after.trim_start().chars().next() {
         _ if begins_apart(after) => String::new(),
@@ -105,7 +105,7 @@ pub(in crate::derive) fn stop(after: &str) -> String {
     }
 }
 
-/// Returns how many bytes at the beginning of the text, which follows in the render of a probe, fill the slot.
+/// Returns how many bytes at the beginning of a text fill the slot. The text is a part of the render of a probe.
 pub(in crate::derive) fn filled(slot: char, text: &str) -> Option<usize> {
     let calls = (0..3).map(probe::call);
     let begins = |word: &String| text.starts_with(word.as_str()).then_some(word.len());

@@ -183,7 +183,8 @@ fn without(text: &str, part: &Range<usize>) -> String {
     [&text[..part.start], &text[part.end..]].concat()
 }
 
-/// The response with the tags of each of its calls the other way round; `None` where no call has two.
+/// Returns the response with the tags of each of its calls in the opposite order; `None` where the arguments are not read by a pattern for
+/// tags.
 fn in_tags(marked: &Marked<'_>, template: &ResponseTemplate) -> Option<String> {
     let tags = template.field(CALLS_KEY)?.content.tag_pattern()?;
     let text = marked.case.response.as_str();
@@ -271,7 +272,7 @@ fn beside_calls(marked: &Marked<'_>, at: usize) -> Option<(String, Value)> {
     Some((format!("{before}{SAID}{behind}"), Value::Object(message)))
 }
 
-/// The response with another text for the JSON of each of its calls; `None` where no JSON is there or stays as it is.
+/// Returns the response with the JSON of each of its calls written anew by `write`; `None` where there is no JSON, or it stays as it is.
 fn in_json(marked: &Marked<'_>, write: impl Fn(&Value) -> Option<String>) -> Option<String> {
     let text = marked.case.response.as_str();
     let regions: Vec<Range<usize>> = marked.calls();
@@ -291,7 +292,7 @@ fn in_json(marked: &Marked<'_>, write: impl Fn(&Value) -> Option<String>) -> Opt
     Some(out)
 }
 
-/// A value with the members of its objects the other way round; `None` where there are none to change.
+/// A value with the members of its objects in the opposite order; `None` where there are none to change.
 fn reordered(value: &Value) -> Option<Value> {
     let turned = turned(value);
     (json::to_string(&turned) != json::to_string(value)).then_some(turned)
@@ -336,7 +337,7 @@ fn each_call(value: &Value, change: &dyn Fn(&Map) -> Option<Map>) -> Option<Stri
 fn with_member(value: &Value, message: &Value) -> Option<String> {
     let arguments = arguments(message);
     each_call(value, &|call| {
-        // Among the arguments it would be one of them.
+        // An object among the arguments of a call is data, even if it looks like a call.
         let is_call = call.values().any(|member| arguments.contains(&member));
         let mut call = call.clone();
         call.insert("note".to_owned(), Value::from("plain"));

@@ -199,8 +199,8 @@ pub(in crate::derive) fn tried(
             verdict.tried += 1;
             unclaimed.deviations.count(template, &case, &case.response);
             let size = |found: &Counterexample| found.response.len();
-            let known = verdict.smallest.as_ref();
-            let is_smallest = known.is_none_or(|found| size(found) > case.response.len());
+            let smallest = verdict.smallest.as_ref();
+            let is_smallest = smallest.is_none_or(|found| size(found) > case.response.len());
             let (mut parsed, mut error) = judge::parse(template, &case, Scrutiny::Whole);
             let mut is_back = error.is_none() && is_same(&parsed, &case.message);
             // Our parser gives one answer however a response is cut. That transformers, a character at a time, reads a deviation as we do is

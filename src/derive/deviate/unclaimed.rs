@@ -95,7 +95,7 @@ impl UnclaimedCount {
     ) -> Option<Value> {
         self.tried += 1;
         let (message, lost) = read(template, case, response)?;
-        // A marker that is written twice is no loss within a call that is whole.
+        // A marker that the parser passed over is no lost text where the message comes back whole.
         let is_marker = |one: &Lost| {
             one.cause == UnclaimedCause::PassedOver && super::is_same(&message, &case.message)
         };
@@ -103,8 +103,8 @@ impl UnclaimedCount {
         let lost = lost.find(|one| !one.is_under_way(response) && !is_marker(one));
         if let Some(Lost { text, cause, .. }) = lost {
             self.lost += 1;
-            let known = self.smallest.as_ref();
-            if known.is_none_or(|known| known.response.len() > response.len()) {
+            let smallest = self.smallest.as_ref();
+            if smallest.is_none_or(|smallest| smallest.response.len() > response.len()) {
                 self.smallest = Some(UnclaimedExample {
                     response: response.to_owned(),
                     text,

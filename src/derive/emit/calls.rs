@@ -300,7 +300,7 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         let because = "what closes a call closes an argument as well";
         pattern_candidate("behind an argument", because, format!("{behind}{pattern}"))
     });
-    // Where what follows is nobody's, a literal does.
+    // Where text behind the close goes to no field, a literal is enough.
     let usual = match ends.is_last && is_plain(own) {
         true => literal.into_iter().chain([usual]).collect(),
         false => std::iter::once(usual).chain(literal).collect::<Vec<_>>(),
@@ -316,7 +316,7 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     choices.choose(DecisionId::CallClose, candidates)
 }
 
-/// A pattern for what closes a call, behind its arguments, where the section or the turn ends or another call begins.
+/// A pattern for what closes a call directly behind its arguments, if the section or the turn ends there, or another call begins.
 fn before_the_end(written: &Written<'_>, close: &str) -> String {
     let Written { calls, ends, .. } = written;
     let next = written.next();
@@ -343,8 +343,8 @@ fn ends_line(calls: &ToolCalls) -> bool {
     !matches!(calls.body, Body::Pairs(_)) && (calls.call.1.ends_with('\n') || is_followed)
 }
 
-/// Returns the close of a call that characters of JSON close. These may stand in the body as well, so they close the call only where the
-/// section ends, or the turn, or another call follows.
+/// Returns the close of a call that is closed by punctuation of JSON. That may stand in the body as well, so it closes the call only where
+/// the section or the turn ends or another call follows.
 fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<Delimiter> {
     let Written { calls, ends, .. } = written;
     let text_end = ends.text_end;
@@ -364,7 +364,7 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
         let last = format!("{}{}", optional(section), turn_end.unwrap_or_default());
         format!("(?:{last}|{})", before_next(calls, &next))
     });
-    // White space before the first character belongs to the arguments, which are JSON and can bear it.
+    // White space before the first character belongs to the arguments, which are JSON and may end with it.
     let close = close.trim_start_matches("\\s*");
     let space = if close.ends_with("\\s*") { "" } else { "\\s*" };
     let candidate = |name, because, end: String| {
@@ -394,8 +394,8 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
     closed.map(Delimiter::pattern)
 }
 
-/// A pattern for where a call ends that nothing closes: at the end of the section or of the turn, and before the next
-/// call, whose beginning is the pattern `next`.
+/// A pattern for the end of a call that nothing closes. It ends at the end of the section or of the turn, and before the next call, whose
+/// beginning is the pattern `next`.
 fn stop(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
     let section = Some(calls.section.1.trim()).filter(|section| !section.is_empty());
     let stop = ends.pattern(section, &[]);
@@ -410,8 +410,8 @@ fn stop(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
     })
 }
 
-/// A pattern that has what closes the section in it, with white space allowed behind the brackets with which that begins where bodies are
-/// JSON: it may have some there.
+/// Returns the pattern, of which what closes the section is a part, with white space allowed behind the brackets with which that begins.
+/// Where bodies are JSON, `]</calls>` may be written `] </calls>`.
 fn behind_json(calls: &ToolCalls, pattern: &str) -> String {
     let section = calls.section.1.trim();
     let rest = section.trim_start_matches([']', '}']);

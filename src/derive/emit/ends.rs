@@ -8,7 +8,7 @@ use crate::response_template::Delimiter;
 
 /// The markers that end a turn.
 pub(super) struct Ends<'a> {
-    /// The markers: after content, and after calls and beside reasoning where that is another one.
+    /// The markers that end a turn after content; and those that end it after calls or beside reasoning, where these are others.
     pub(super) markers: Vec<&'a str>,
     /// The markers with the white space before them; empty unless all of them have some.
     spaced: Vec<&'a str>,
@@ -18,7 +18,8 @@ pub(super) struct Ends<'a> {
     opens_calls: &'a str,
     /// The text that may follow at the end of a conversation.
     epilogue: &'a str,
-    /// True if no field takes the text behind a delimiter: where a delimiter opens the content, text without one is not content.
+    /// True if text behind the end of a turn goes to no field. It is so where a delimiter opens the content, since text is then content
+    /// only behind that delimiter.
     pub(super) is_last: bool,
     /// The pieces of which markers are made.
     pub(super) pieces: &'a Pieces,
@@ -90,7 +91,7 @@ impl<'a> Ends<'a> {
             return end.split_at(first.len());
         }
         match self.pieces.tokens(end).as_slice() {
-            // Of a marker that is said twice the first is no marker of its own.
+            // Where the same token stands twice, both together are the marker.
             [first, next, ..] if first == next => (end, ""),
             [first, ..] if needs_only(self.pieces, end, first) => end.split_at(first.len()),
             _ => (end, ""),
@@ -120,8 +121,8 @@ impl<'a> Ends<'a> {
         })
     }
 
-    /// Returns a pattern for any of the ends, with the white space that stands before them and that the text may not have there; `None`
-    /// where there is none.
+    /// Returns a pattern for any of the ends with the white space that the chat template writes before it, so that a text may have the end
+    /// in it without that white space; `None` where there is none.
     pub(super) fn exact(&self, others: &[&str]) -> Option<String> {
         let ends = self.spaced.iter().map(|end| {
             let space = &end[..end.len() - end.trim_start().len()];
@@ -141,8 +142,8 @@ impl<'a> Ends<'a> {
         Some(format!("(?<![^\\n]){end}"))
     }
 
-    /// Returns a pattern for any of the ends with the white space that stands behind it, or where the text ends; `None` where there is none.
-    /// Of `)` and a line feed that end a turn, a `)` within a line of the text is no end.
+    /// Returns a pattern for any of the ends with the white space that stands behind it, or where the text ends; `None` where there is
+    /// none. Where a `)` and a line feed end the turn, for example, a `)` within a line of the text is no end.
     pub(super) fn with_space_behind(&self, others: &[&str]) -> Option<String> {
         let ends = self.followed.iter().map(|end| {
             let space = text::escape(&end[end.trim_end().len()..]);
@@ -152,12 +153,13 @@ impl<'a> Ends<'a> {
         self.instead(ends.collect(), others)
     }
 
-    /// Returns a pattern for any of the ends where the text before it may end with signs of it: of `~~~~` that ends with the end `~~~`, the
-    /// first sign is the text's, and of `%%run f%` the first `%`, where `%%` is the end and `%run` opens calls. `None` where neither an end
-    /// nor a call can begin within an end.
+    /// Returns a pattern for any of the ends that leaves the text the characters at its end that look like the beginning of an end. In
+    /// `~~~~`, where `~~~` is the end, the first `~` is the text's, and so is the first `%` of `%%run f%`, where `%%` is the end and `%run`
+    /// opens calls. `None` where neither an end nor a call can begin within an end.
     ///
-    /// A match is none if what completes the other marker stands behind it. Its first character is enough: behind an end comes white space
-    /// or nothing. And it is all that a reader of chunks can be asked to wait for: transformers' parser does not wait for two.
+    /// An end does not match where the character follows it that completes another end, or the opening of a call, which begins within the
+    /// first. One character is enough, since behind an end comes white space or nothing. A reader of chunks could not be asked for more:
+    /// transformers' parser does not wait for two.
     pub(super) fn last_of_run(&self, others: &[&str]) -> Option<String> {
         let next = |end: &str| -> Vec<char> {
             let calls = completion(end, self.opens_calls);
@@ -180,8 +182,8 @@ impl<'a> Ends<'a> {
         self.instead(ends.collect(), others)
     }
 
-    /// A pattern for one of these ends, or for another marker, with what may follow an end; `None` for no ends, and where no field takes
-    /// the text behind one.
+    /// Returns a pattern for one of these ends or one of the other markers, with what may follow an end; `None` where there are no ends,
+    /// and where text behind an end goes to no field.
     fn instead(&self, ends: Vec<String>, others: &[&str]) -> Option<String> {
         if ends.is_empty() || self.is_last {
             return None;
@@ -213,8 +215,9 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// The character that stands behind a marker where the next begins within it, as closely as it can: `~` for `~~~` upon itself, `a` for `abab`,
-/// `r` for `%%` and `%run`. A marker of one character stands beside itself. `None` where the next cannot begin there.
+/// Returns the character behind a marker where `next` begins within that marker, as early in it as possible: `~` for `~~~` and itself
+/// (`~~~~`), `a` for `abab` and itself, `r` for `%%` and `%run`. A marker of one character gives that character for itself. `None` where
+/// `next` cannot begin within the marker.
 pub(super) fn completion(marker: &str, next: &str) -> Option<char> {
     if marker == next && marker.chars().count() == 1 {
         return marker.chars().next();

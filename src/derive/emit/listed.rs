@@ -59,9 +59,9 @@ pub(super) fn delimiters(
     }
     let separator = amid_space(&slot::pattern(calls.separator.trim()));
     let inside = match spaced(pieces, section_close) {
-        // What closes each call closes no list by itself.
+        // Where every call ends with the end of the list, that does not tell that the list was closed.
         end if end.is_empty() || close.contains(&end) => format!("(?<={list}.*)"),
-        // A list in an argument ends as the list of calls does.
+        // A list in an argument also ends with `]`, so that such lists are passed over whole.
         end if end == "\\]" && has_json(&calls.body) => outside_lists(&list),
         end => format!("(?<={list}(?:(?!{end}).)*)"),
     };
@@ -93,7 +93,8 @@ fn amid_space(pattern: &str) -> String {
     }
 }
 
-/// The parts of a marker beside a list: its pieces, and the signs of lists at the edge at which the list stands.
+/// The parts of a marker that opens or closes a list: its pieces, and each bracket at the edge where the list stands. `]</calls>` has the
+/// parts `]` and `</calls>`.
 fn parts<'t>(pieces: &Pieces, marker: &'t str) -> Vec<&'t str> {
     let opening = marker.trim_end_matches(['[', '(', '{']);
     let (before, opening) = marker.split_at(opening.len());
@@ -116,8 +117,8 @@ fn spaced(pieces: &Pieces, marker: &str) -> String {
     parts.join("\\s*")
 }
 
-/// A pattern for the end of the list. Of its parts the last may be missing where the text ends: engines stop the model at it and
-/// may keep it to themselves.
+/// A pattern for the end of the list. Its last part may be missing where the text ends: engines stop the model at it and may keep it to
+/// themselves.
 fn end_of_list(pieces: &Pieces, marker: &str, text_end: &str) -> String {
     match parts(pieces, marker).as_slice() {
         [before @ .., last] if !before.is_empty() && last.chars().count() > 1 => {
@@ -138,13 +139,13 @@ fn has_json(body: &Body) -> bool {
     }
 }
 
-/// How many lists within lists are seen through.
+/// How deep lists in arguments may nest.
 const LISTS: usize = 3;
 
-/// A condition that every list of the arguments is closed, of which all between the beginning of the calls' own list and here is
-/// JSON. It sees through lists in lists; texts may have brackets.
+/// A condition, as a look-behind, that every list of the arguments is closed. For this, all between the opening of the calls' own list and
+/// here has to be JSON, whose texts may have brackets in them and whose lists may nest [`LISTS`] deep.
 fn outside_lists(list: &str) -> String {
-    // No sign of JSON but those of a text has a backslash, which leaves one way alone to read it backwards.
+    // In JSON only texts have backslashes. Without them elsewhere there is only one way in which the look-behind can match.
     let other = format!("[^\"\\\\\\[\\]]|{JSON_STRING}");
     let lists = (1..LISTS).fold(format!("\\[(?:{other})*\\]"), |inner, _| {
         format!("\\[(?:{other}|{inner})*\\]")
@@ -152,14 +153,14 @@ fn outside_lists(list: &str) -> String {
     format!("(?<={list}(?:{other}|{lists})*)")
 }
 
-/// A condition that the text of an argument that has begun is closed, where texts stand in quotes.
+/// A condition, as a look-behind, that the text of the last argument is closed, where texts stand in quotes.
 fn outside_texts(argument: &Pairs, list: &str) -> String {
     let Some(around) = argument.value.first() else {
         return String::new();
     };
     let opened = slot::pattern(around.between.trim());
     match (&argument.style, argument.quotes()) {
-        // What begins a text may end one as well, as in `a="x="`: all since the list was opened tells.
+        // What begins a text may end one as well, as in `a="x="`, so that all since the opening of the list is read.
         (Style::Json(_), _) => format!("(?<={list}(?:[^\"\\\\]|{JSON_STRING})*)"),
         (Style::Quoted(_, close), _) => format!("(?<!{opened}[^{}]*)", slot::stop(close)),
         (Style::Text, Some((_, close))) => {

@@ -10,7 +10,7 @@ pub(super) fn spaced(pieces: &Pieces, marker: &str) -> String {
     let mut last: Option<&str> = None;
     for part in parts {
         let whole = |part: &str| pieces.is_one(part.trim());
-        // One sign again and again is a marker, which nothing stands within.
+        // A character that is repeated, as in `~~~`, is one marker, and no white space stands within it.
         let is_run = part.chars().count() == 1 && last == Some(part);
         if last.is_some_and(|last| whole(last) && !last.ends_with(char::is_whitespace))
             && whole(part)

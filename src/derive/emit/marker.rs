@@ -8,7 +8,7 @@ use crate::derive::read::cut::Body;
 /// The slots of a marker that a pattern captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Captures {
-    /// Nothing: where a region closes, or looks ahead for where it does, captures would be in nobody's scope.
+    /// None of them. A pattern that closes a region, or looks ahead for its end, has no use for captures, since no transform sees them.
     None,
     /// The name.
     Name,
@@ -19,17 +19,17 @@ pub(super) enum Captures {
 /// The words and characters that cannot be a name, or cannot be in one.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// A condition that what follows is none of the words that stand where a name would.
+    /// A condition, as a look-ahead, that no word follows that opens another field in the place of a name.
     pub(super) taken: String,
-    /// The signs with which the calls' own markers begin: a name that had them would begin sooner than its call.
+    /// The characters with which the calls' own markers begin. A name that had them in it could begin in the text before its call.
     pub(super) signs: Vec<char>,
     /// True if a name is a word, with dots, dashes, colons and slashes in it.
     pub(super) words: bool,
 }
 
 impl Names {
-    /// A pattern for a name that has none of the signs of `stop`, nor those with which a call begins; but a dot, a dash or an
-    /// underscore may stand within one.
+    /// A pattern for a name. It has none of the characters of `stop` in it, nor those with which a call begins, but a dot, a dash or an
+    /// underscore may stand behind its first character.
     fn word(&self, stop: &str) -> String {
         if self.words {
             let inner = [".", ":", "/", "\\-"]
@@ -53,7 +53,8 @@ impl Names {
     }
 }
 
-/// A pattern for a marker that stands before a body, and for the white space after it. `names` keeps what is none from being a name.
+/// A pattern for a marker that stands before a body, and for the white space after it. `names` says which words and characters are not in a
+/// name.
 pub(super) fn opening(
     pieces: &Pieces,
     marker: &str,
@@ -71,12 +72,12 @@ pub(super) fn opening(
     if let Some(sign) = longer
         && let Some(rest) = pattern.strip_prefix(&text::escape(own))
     {
-        // `~~~` is none where `~~~~` stands, which is another marker.
+        // Where `~~~~` is another marker, `~~~` is not to be found within it.
         let (own, sign) = (text::escape(own), text::escape(&sign.to_string()));
         pattern = format!("(?<!{sign}){own}(?!{sign}){rest}");
     }
     let is_last_slot = marker.ends_with(slot::NAME) || marker.ends_with(slot::ID);
-    // A literal needs no space behind it: content parsers bear it.
+    // A literal needs no white space behind it in the pattern, since content parsers pass over it.
     if slot::any(marker) && (is_last_slot || !marker.is_empty()) {
         loose::push_space(&mut pattern);
     }
@@ -137,7 +138,8 @@ fn written(
         let word = format!("[^\\s{stop}]+");
         match found {
             slot::NAME => {
-                // White space ends a name as well, so that it may have such a sign in it: `get-time --zone UTC`.
+                // White space ends a name as well, so that the name may have such a character in it: in `get-time --zone UTC` the dash of
+                // `--` does not end it.
                 let is_apart = end.starts_with(char::is_whitespace);
                 let stop = match end.trim_start().chars().next() {
                     Some('-' | '.' | ':' | '/') if is_apart => String::new(),
@@ -164,7 +166,7 @@ fn written(
                 }
             }
             slot::ID => {
-                // A call need not have an id; what ends one tells where none is.
+                // A call need not have an id. If a text ends the id, that text tells where there is none.
                 let some = if stop.is_empty() && !slot::begins_apart(end) {
                     "+"
                 } else {
@@ -185,8 +187,8 @@ fn written(
     pattern
 }
 
-/// Adds a literal to the pattern. White space may vary, and among the signs of JSON it may stand wherever JSON allows it; what is
-/// `quoted` at its end goes on to be.
+/// Adds a literal to the pattern. White space in it may vary. In a marker of JSON, white space may also stand beside punctuation that is
+/// not in quotes; `quoted` tells if the pattern ends within quotes, from one literal to the next.
 fn push(
     pattern: &mut String,
     literal: &str,

@@ -1,8 +1,8 @@
 //! The fields of an answer that is one JSON object.
 //!
-//! A field begins at its key, unless an empty text, an empty list or `null` follows, and ends where that value does: a text at its closing
-//! quote, which is known by all that stands since the key; calls at the bracket before the next key, or before the end of the object
-//! and of the turn. Between the fields stands what nobody needs.
+//! A field begins at its key, unless its value is an empty text, an empty list or `null`, and ends where the value does. A text ends at its
+//! closing quote, which is found by reading all of the text from its key on. Calls end at the bracket before the next key, or before the
+//! end of the object and of the turn. The text between the fields, such as commas, goes to no field.
 
 use indexmap::IndexMap;
 
@@ -14,7 +14,7 @@ use crate::derive::read::object::AnswerObject;
 use crate::response_template::{Delimiter, FieldDocument};
 use crate::value::json;
 
-/// The fields; that of the reasoning is called so. `text_end` is how a pattern says that the text ends.
+/// The fields of the answer. The reasoning goes to the field `reasoning_field`; `text_end` is how a pattern says that the text ends.
 pub(super) fn fields(
     object: &AnswerObject,
     tool_calls: Option<&ToolCalls>,

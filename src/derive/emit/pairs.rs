@@ -8,9 +8,9 @@ use crate::derive::probe;
 use crate::derive::read::arguments::{Around, Pairs, Style};
 use crate::value::{Map, Value};
 
-/// How `xml-inline` reads the arguments. Unless every value is JSON or texts stand in quotes, values stay text: what a text looks
-/// like does not tell its type, and a value that was read as a number cannot be made the text again that the tool's schema may
-/// ask for, while text can be typed by it.
+/// How `xml-inline` reads the arguments. Unless every value is JSON or texts stand in quotes, values stay text, since the look of a text
+/// does not tell its type. A text can still be typed by the tool's schema; a value that was read as a number cannot be made the text again
+/// that the schema may ask for.
 pub(super) fn content_args(pieces: &Pieces, argument: &Pairs, keys: Keys) -> Map {
     let pattern = pattern(&spaced(pieces, argument), keys);
     let mut args = Map::from_iter([("tag_pattern".to_owned(), Value::from(pattern))]);
@@ -56,9 +56,9 @@ fn spaced(pieces: &Pieces, argument: &Pairs) -> Pairs {
 /// The text that ends the name of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keys {
-    /// The first sign of what follows it, which no name has in it.
+    /// The first character of the text behind the name, which no name has in it.
     BeforeSign,
-    /// The whole text that follows the name, whose first character a name may have in it: `a:b := 1`.
+    /// The whole text behind the name. A name may have the first character of that text in it: the name is `a:b` in `a:b := 1`.
     BeforeMarker,
 }
 
@@ -96,8 +96,8 @@ fn behind_key(argument: &Pairs) -> &str {
     }
 }
 
-/// Returns true if the text that closes a value of JSON has the argument's name in it again, and no such value can begin with the character
-/// that ends the name.
+/// Returns true if the text behind a JSON value repeats the argument's name, and the character that ends the name cannot begin such a
+/// value.
 fn is_said_again(argument: &Pairs) -> bool {
     let begins_json = |sign| matches!(sign, '[' | '{' | '"' | '-');
     let ends_name = behind_key(argument).trim().chars().next();
@@ -105,16 +105,16 @@ fn is_said_again(argument: &Pairs) -> bool {
         && ends_name.is_some_and(|sign| !sign.is_alphanumeric() && !begins_json(sign))
 }
 
-/// A pattern for what a value begins with as JSON writes one.
+/// A pattern for the beginning of a JSON value.
 const JSON_BEGINNING: &str = r#"(?:["\[{]|-?\d|(?:true|false|null)\b)"#;
 
-/// A pattern for the key of an argument and what stands before it, up to the end of what `group` opens.
+/// A pattern for the key of an argument and what stands before it. `group` opens the group that takes the key.
 fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
     let open = slot::pattern(argument.open.trim_start());
     let is_whole = keys == Keys::BeforeMarker;
     let marker = behind_key(argument).trim();
     if is_whole && is_said_again(argument) {
-        // Of several such signs the last one ends the name: no value of JSON begins with it.
+        // Of several such characters the last one ends the name: no value of JSON begins with one.
         let sign = slot::stop(marker);
         let name = format!("[^\\r\\n\"{sign}]|[{sign}](?=[{sign}])");
         return format!("{open}{group}(?=\\S)(?:{name})+)");
@@ -162,13 +162,13 @@ fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
     format!("{open}{group}[^\\s{stop}](?:[^\\r\\n{stop}]*[^\\s{stop}])?)")
 }
 
-/// The brackets behind which something in a value may look like a key. In a list or an object of JSON no key stands but between
-/// quotes, nor does one stand behind a bracket where a marker stands before each.
+/// The brackets behind which something in a value may look like a key. Within a JSON value keys stand between quotes, and where a marker
+/// stands before each key, nothing behind a bracket looks like one.
 fn brackets_in_values(argument: &Pairs) -> &'static [&'static str] {
     let is_marked = !argument.open.trim().is_empty();
     match argument.style {
         _ if is_marked || !ends_nowhere(argument) => &[],
-        // Behind a blank that parts arguments what closes a list or an object of JSON may begin what looks like a key.
+        // Where white space alone separates arguments, what follows a bracket within a list or an object of JSON may look like a key.
         Style::Json(_) if gap(argument) == BLANK => &["{", "}", "\\[", "\\]"],
         Style::Json(_) => &[],
         _ => &["(", ")", "{", "}", "\\[", "\\]"],
@@ -184,7 +184,7 @@ fn is_apart(argument: &Pairs) -> bool {
     }
 }
 
-/// Returns true if no text closes the values of some types, so that they end only where the argument does.
+/// Returns true if some values have no text of their own that closes them, so that they end only where the argument does.
 fn ends_nowhere(argument: &Pairs) -> bool {
     let is_open = |around: &Around| around.close.trim().is_empty();
     !argument.separator.trim().is_empty()
@@ -227,7 +227,7 @@ fn pattern(argument: &Pairs, keys: Keys) -> String {
     pattern
 }
 
-/// A pattern for the white space between two arguments where nothing else parts them; nothing where something does.
+/// A pattern for the white space that alone separates two arguments; empty where something else does.
 fn gap(argument: &Pairs) -> &'static str {
     let between = |close: &&str| format!("{close}{}{}", argument.separator, argument.open);
     let closes = argument.closes();
@@ -244,20 +244,20 @@ fn gap(argument: &Pairs) -> &'static str {
     }
 }
 
-/// A pattern for a blank that parts two arguments.
+/// A pattern for white space that separates two arguments.
 const BLANK: &str = "\\s+";
 
-/// A pattern for the value and the text around it. White space that the template writes around a value may be missing, and no other is
-/// taken from the value.
+/// A pattern for the value and the text around it. White space that the template writes around a value may be missing; all other white
+/// space belongs to the value.
 ///
-/// Where texts stand in `quotes`, these are a part of the value, by which it is known as a text; but not around a text that has
-/// such a quote itself.
+/// Where texts stand in quotes, these are taken as a part of the value, since they tell that it is a text. The quotes around a text that
+/// has such a quote in it are not taken.
 fn values(argument: &Pairs) -> String {
     let around = argument.value.as_slice();
     if let Style::Json(Around { between, close }) = &argument.style {
         let (between, lead) = split_space(between, Edge::End);
         let (close, trail) = split_space(close, Edge::Start);
-        // What closes a value may stand in a text of it.
+        // A text of the value may have in it what closes the value.
         return format!(
             "{}{}(?P<value>(?:{JSON_STRING}|[^\"])+?){}{}",
             slot::pattern(between),
@@ -282,7 +282,7 @@ fn values(argument: &Pairs) -> String {
         let between: Vec<&str> = around.iter().map(|a| a.between.trim_end()).collect();
         return value(&any_of(&between), lead, &first.close);
     }
-    // An alternative that begins like another and goes on is tried before that one.
+    // Of two alternatives that begin alike the longer one is tried first.
     let mut around: Vec<&Around> = around.iter().collect();
     around.sort_by_key(|alternative| std::cmp::Reverse(alternative.between.trim_end().len()));
     let quoted = quotes.and_then(|(open, close)| {
@@ -295,7 +295,7 @@ fn values(argument: &Pairs) -> String {
             slot::pattern(after)
         ))
     });
-    // A value that does not begin with a quote may have texts in it, in which anything may stand.
+    // A value that does not begin with a quote, such as a list, may have texts in it, and these may say anything.
     let any_quotes = argument.quotes().filter(|_| ends_nowhere(argument));
     let outside = any_quotes.and_then(|quotes| {
         let bare = around
@@ -322,7 +322,7 @@ fn values(argument: &Pairs) -> String {
     format!("(?:{})", alternatives.join("|"))
 }
 
-/// A pattern for a text as JSON writes one, a text between these quotes, and any character that begins neither.
+/// A pattern for a JSON text, a text between these quotes, or a character that begins neither of them.
 fn texts_between(open: &str, close: &str) -> String {
     if open == "\"" {
         return format!("{JSON_STRING}|[^\"]");
@@ -345,7 +345,7 @@ fn value(between: &str, lead: &str, close: &str) -> String {
     )
 }
 
-/// A pattern for any of the literals. Where they differ in one word, it is that of which there are several.
+/// A pattern for any of the literals. If they differ in one word only, the words are the alternatives and the rest is written once.
 fn any_of(literals: &[&str]) -> String {
     differing_words(literals)
         .map(|(before, words, after)| {

@@ -1,9 +1,9 @@
 //! Text that may follow a delimiter which is complete without it: the close of a section behind that of its last call, or a second marker
 //! at the end of a turn.
 //!
-//! Where the text ends, its beginning is enough. Otherwise a response that is cut there would end with a piece of a marker as its text,
-//! which might even replace a text. While a response arrives, the beginning also keeps transformers waiting: it takes a whole match before
-//! one that only begins, and would close with the first marker as soon as a character of the second has come.
+//! Where the response ends, the beginning of such a text is enough. Otherwise a response that is cut there would end with a piece of a
+//! marker as its text, which might even replace a text. While a response arrives, the beginning also keeps transformers waiting: it takes a
+//! whole match before one that only begins, and would close with the first marker as soon as a character of the second has come.
 
 use crate::derive::compare::slot;
 use crate::derive::compare::text::escape;
@@ -13,7 +13,7 @@ pub(super) fn optional(marker: &str, text_end: &str) -> String {
     let whole = slot::pattern(marker);
     match beginning(marker) {
         _ if marker.is_empty() => String::new(),
-        // Space is taken as well, since there are ends of a text that stand before a final line feed too.
+        // White space is taken as well, since some patterns for the end of a text match before a final line feed, too.
         Some(beginning) => format!("(?:{whole}\\s*|{beginning}\\s*{text_end})?"),
         None => format!("(?:{whole}\\s*)?"),
     }
@@ -29,8 +29,8 @@ pub(super) fn or_the_end(marker: &str, text_end: &str) -> String {
 /// How many digits a number has at most.
 const DIGITS: usize = 6;
 
-/// A pattern for what the marker begins with, short of all of it; `None` for a single sign, and where its length varies by more
-/// than the digits of numbers.
+/// A pattern for any beginning of the marker that is not all of it; `None` for a marker of one character, and where the marker's length
+/// varies by more than the digits of numbers.
 fn beginning(marker: &str) -> Option<String> {
     let numbers = marker.matches(slot::NUMBER).count();
     let edges = marker.chars().take(2).chain(marker.chars().last());
@@ -45,7 +45,7 @@ fn beginning(marker: &str) -> Option<String> {
     let Some((second, middle)) = rest.split_first() else {
         return Some(first);
     };
-    // Two signs tell it from other text; of the rest it is enough that it may still become the marker.
+    // The first two characters tell a marker from other text. Of the rest it is enough that it may still become the marker.
     let rest = if rest.contains(last) {
         format!(".{{0,{}}}", middle.len() + numbers * DIGITS)
     } else {

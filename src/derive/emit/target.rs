@@ -23,7 +23,7 @@ impl Target {
     pub(in super::super) fn of(engines: &[Engine]) -> Self {
         Self {
             served: engines.iter().any(|engine| engine.is_server()),
-            // `$` stands before a final line feed as well, but not where all white space is taken before it.
+            // `$` also matches before a final line feed. That makes no difference where a pattern takes all white space before it.
             text_end: if engines.contains(&Engine::Vllm) {
                 "$"
             } else {
@@ -34,7 +34,7 @@ impl Target {
 }
 
 impl Target {
-    /// The field that reasoning goes to where the engines take no other, whichever key the chat template reads.
+    /// The field that reasoning has to go to, whichever key the chat template reads, where the engines take no other.
     pub(in super::super) fn reasoning_field(self) -> Option<&'static str> {
         self.served.then_some(REASONING_FIELD)
     }
@@ -53,7 +53,7 @@ pub(in super::super) fn reasoning_field(analysis: &Analysis, target: Target) -> 
 /// Returns the content that a message without content must have so that the chat template can render it again; `None` where it needs no
 /// such default or the target takes none.
 pub(super) fn default_content(analysis: &Analysis, target: Target) -> Option<Value> {
-    // A null is dropped where it is not kept, so that whoever keeps it has to put it there.
+    // Renderers that drop nulls would drop such a default as well, and whoever keeps nulls has to add it.
     let content = analysis.dialect.no_content.value();
     content.filter(|content| !target.served && *content != Value::Null)
 }

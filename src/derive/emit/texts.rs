@@ -18,7 +18,7 @@ pub(super) fn content(
     target: Target,
     choices: &Choices,
 ) -> FieldDocument {
-    // An end of the implicit field where nothing is open passes over what a response may begin with.
+    // Where nothing is open, the close of the implicit field passes over what a response may begin with.
     let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
     let beside_calls = analysis.content.beside_calls.iter().map(String::as_str);
     let passed: Vec<&str> = beginning.into_iter().chain(beside_calls).collect();
@@ -40,7 +40,7 @@ pub(super) fn content(
         (None, end) => end,
     };
     let close = or_calls(ends.pattern(None, &passed));
-    // Where it is the only end of the content, a literal would do where nothing follows it.
+    // A literal would do where it is the only end of the content and nothing follows it.
     let only_end = match ends.markers.as_slice() {
         [end] if passed.is_empty() && analysis.content.before_calls.is_none() => Some(*end),
         _ => None,
@@ -91,8 +91,8 @@ pub(super) fn content(
         let candidates = [pattern].into_iter().chain(literal).chain(rarer);
         choices.choose(DecisionId::ContentClose, candidates)
     }));
-    // A second text of the content takes the place of the first, were it but the beginning of what ends the turn. There is
-    // one behind a call or a reasoning, and behind a close of its own.
+    // Unless they are joined, a second text of the content replaces the first, even if it is only the beginning of what ends the turn.
+    // There may be a second one behind a call, a reasoning, or the content's own close.
     let has_more = close.is_some() || analysis.calls.is_some() || analysis.reasoning.is_some();
     let is_joined = has_more && !target.served && joins(choices);
     let field = FieldDocument {
@@ -155,7 +155,7 @@ fn literal_close(analysis: &Analysis, ends: &Ends<'_>) -> Option<Delimiter> {
         Some(marker) if ends_begin_with(analysis, marker) => {
             (ends.is_last && super::is_plain(marker)).then(|| Delimiter::literal(marker))
         }
-        // What stands before calls and begins like an end needs no close of its own.
+        // Where the text before calls begins with an end of the turn, that end closes the content before calls, too.
         Some(marker) => {
             let mut needed = ends.markers.iter().map(|end| ends.needed(end).0);
             ends.literals()
@@ -164,9 +164,9 @@ fn literal_close(analysis: &Analysis, ends: &Ends<'_>) -> Option<Delimiter> {
     }
 }
 
-/// Returns true if the texts of the content are put together: those around a call or a reasoning, and what stands behind the content's own
-/// close. Nothing is put between two: white space alone, as models write it before a marker, and a default are texts as well, and must add
-/// nothing.
+/// Returns true if the texts of the content are joined: those around a call or a reasoning, and the text behind the content's own close.
+/// Nothing is put between two of them, since the white space that models write before a marker is such a text as well, and so is a default;
+/// both must add nothing.
 fn joins(choices: &Choices) -> bool {
     let joined = [
         "joined",
@@ -190,7 +190,7 @@ fn joined(field: FieldDocument, is_joined: bool) -> FieldDocument {
     }
 }
 
-/// The region with its text where the message has it: under a key within a key it is a member of an object.
+/// The region with a transform that puts its text where the message has it. For a key within a key, the text becomes a member of an object.
 pub(super) fn placed(field: FieldDocument, slot: Option<&Slot>) -> FieldDocument {
     let inner = match slot {
         Some(Slot::Key(keys)) => keys.get(1..).unwrap_or_default(),
@@ -224,8 +224,8 @@ fn next_part(analysis: &Analysis, ends: &Ends<'_>, choices: &Choices) -> String 
     parts.join("|")
 }
 
-/// The region of the reasoning, with its texts put together: a model may think again behind a call or an answer, whether its chat template
-/// writes that or not. The engines that serve do not all have a way to say it.
+/// The region of the reasoning, with its texts joined: a model may think again behind a call or an answer, even if its chat template never
+/// writes that. Not all servers know such a join.
 pub(super) fn thoughts(
     analysis: &Analysis,
     reasoning: &Reasoning,
@@ -240,7 +240,7 @@ pub(super) fn thoughts(
 
 /// The region of a reasoning, or of another text that stands in markers as one does.
 ///
-/// Where nothing of its own closes it, what opens the next part does, or what ends the turn.
+/// Where it has no close of its own, it ends where the next part opens or the turn ends.
 pub(super) fn reasoning(
     analysis: &Analysis,
     reasoning: &Reasoning,

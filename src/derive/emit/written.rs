@@ -19,13 +19,13 @@ pub(super) struct Written<'a> {
     names: Names,
     /// The first of the markers that open a call, where it may be missing.
     lead: Option<&'a str>,
-    /// A condition that what follows opens no other field, where what opens the section has slots in it.
+    /// A condition, as a look-ahead, that no other field opens here. It is needed where the text that opens the section has slots in it.
     pub(super) not_others: String,
     /// True if a turn begins with a new line.
     pub(super) begins_line: bool,
 }
 
-/// A condition that what follows is no word that opens another field where a name would stand.
+/// A condition, as a look-ahead, that the word in the place of a name is none that opens another field.
 fn taken(analysis: &Analysis, calls: &ToolCalls) -> String {
     let Some((before, _)) = calls.call.0.split_once(slot::NAME) else {
         return String::new();
@@ -80,8 +80,8 @@ fn are_words(choices: &Choices) -> bool {
     !choices.whether(DecisionId::FunctionNames, [any, words])
 }
 
-/// The first of several markers before a call's name, if a call may be told without it: models leave it out, as they do with what opens a
-/// section.
+/// The first of several markers before a call's name, if a call may be recognized without it. Models leave it out, as they leave out the
+/// text that opens a section.
 fn lead<'a>(pieces: &Pieces, own: &'a str, choices: &Choices) -> Option<&'a str> {
     let (before, _) = own.split_once(slot::NAME)?;
     if slot::any(before) {
@@ -106,7 +106,7 @@ fn lead<'a>(pieces: &Pieces, own: &'a str, choices: &Choices) -> Option<&'a str>
         .then_some(lead)
 }
 
-/// The signs with which the markers of the calls begin.
+/// The punctuation characters with which the markers of the calls begin.
 fn signs(calls: &ToolCalls) -> Vec<char> {
     let markers = [calls.section.0.trim(), calls.call.0.trim()];
     let first = markers
@@ -166,8 +166,8 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// A pattern for what opens a call, its body's first sign included where that is known, that captures nothing: what is
-    /// captured where a region closes would be in nobody's scope.
+    /// A pattern for what opens a call, together with the first character of its body where that is always the same. It captures nothing,
+    /// since no transform sees what the close of a region captures.
     pub(super) fn next(&self) -> String {
         let first = match self.calls.body.first_sign() {
             Some(sign) if !matches!(self.calls.body, Body::Array(_)) => {
@@ -178,7 +178,7 @@ impl<'a> Written<'a> {
         format!("{}{first}", self.open(Captures::None))
     }
 
-    /// A pattern for what opens the first call, that of all calls where there is one.
+    /// A pattern for what opens the first call: what opens the section where there is one, or else what opens each call.
     pub(super) fn beginning(&self) -> String {
         match self.calls.section.0.trim() {
             "" => self.next(),
@@ -196,8 +196,8 @@ impl<'a> Written<'a> {
         Some(format!("{}\\s*{end}\\Z", slot::pattern(close)))
     }
 
-    /// A condition that an argument ended here, or the name of a call without arguments, where the same text closes an argument and a call:
-    /// `(do (f (x 1)))`. Nothing where the two differ.
+    /// A condition, as a look-behind, that an argument or the name of a call without arguments ends here. It is needed where the same text
+    /// closes an argument and a call, as in `(do (f (x 1)))`, and empty elsewhere.
     pub(super) fn behind_argument(&self, close: &str) -> String {
         let Body::Pairs(argument) = &self.calls.body else {
             return String::new();
@@ -218,7 +218,7 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// A pattern that looks ahead for the parts of the call that stand behind its body alone: its name, its id.
+    /// A pattern that looks ahead for those parts of the call that stand only behind its body: its name, its id.
     pub(super) fn ahead(&self) -> String {
         let behind = self.calls.call.1.trim();
         let name = !self.calls.call.0.contains(slot::NAME) && behind.contains(slot::NAME);

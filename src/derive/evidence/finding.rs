@@ -41,7 +41,7 @@ impl Finding {
         Self::new(Severity::Error, code, text)
     }
 
-    /// Returns true if the finding says that nothing better could have been derived.
+    /// Returns true if the finding says that the format or an engine allows nothing better.
     pub(in crate::derive) fn is_inexpressible(&self) -> bool {
         [INEXPRESSIBLE, REFUSED_BY_ENGINE].contains(&self.code)
     }

@@ -73,13 +73,13 @@ impl RenderExcerpt {
 }
 
 impl Evidence {
-    /// The difference between the two renders, by words and signs; adjacent pieces of one side are joined.
+    /// The difference between the two renders, by words and single other characters; adjacent pieces of one side are joined.
     pub fn diff(&self) -> Vec<Piece> {
         diff(&self.left.text, &self.right.text)
     }
 }
 
-/// The difference between two texts, by words and signs; adjacent pieces of one side are joined.
+/// The difference between two texts, by words and single other characters; adjacent pieces of one side are joined.
 pub fn diff(left: &str, right: &str) -> Vec<Piece> {
     let (left, right) = (words(left), words(right));
     let diff = TextDiff::from_slices(&left, &right);
@@ -101,7 +101,7 @@ pub fn diff(left: &str, right: &str) -> Vec<Piece> {
     pieces
 }
 
-/// Runs of letters and digits, runs of white space, and single signs.
+/// Splits a text into runs of letters and digits, runs of white space, and single other characters.
 fn words(text: &str) -> Vec<&str> {
     let class = |c: char| (c.is_alphanumeric(), c.is_whitespace());
     let mut words = Vec::new();

@@ -235,7 +235,7 @@ fn each_call(message: &mut Value, change: impl Fn(&mut Map)) {
 
 fn ids(subject: &Subject<'_>) -> Ids {
     let call = probe::call(0);
-    let said =
+    let render =
         subject.render(&subject.talk(true, [subject::user(), subject.calling([call.clone()])]));
     let mut message = subject.calling([call.clone()]);
     each_call(&mut message, |members| {
@@ -263,7 +263,7 @@ fn ids(subject: &Subject<'_>) -> Ids {
         }
     });
     Ids {
-        rendered: said.is_ok_and(|text| text.contains(&call.id)),
+        rendered: render.is_ok_and(|text| text.contains(&call.id)),
         absent,
         shapes: shapes.into(),
     }

@@ -82,11 +82,11 @@ fn tried(subject: &Subject<'_>, order: &[Turn]) -> Order {
     let missing: Vec<usize> = match &render {
         Ok(text) => (0..order.len())
             .filter(|index| {
-                let said = match order[*index] {
+                let words = match order[*index] {
                     Call => call(*index).name,
-                    _ => said(*index),
+                    _ => text_of(*index),
                 };
-                !text.contains(&said)
+                !text.contains(&words)
             })
             .collect(),
         Err(_) => Vec::new(),
@@ -104,7 +104,7 @@ fn tried(subject: &Subject<'_>, order: &[Turn]) -> Order {
 }
 
 /// Returns the text of the message at this place. No two messages have the same one.
-fn said(index: usize) -> String {
+fn text_of(index: usize) -> String {
     format!("{} {index}.", probe::CONTENT)
 }
 
@@ -114,7 +114,7 @@ fn call(index: usize) -> probe::Call {
 }
 
 fn message(subject: &Subject<'_>, turn: Turn, index: usize) -> Value {
-    let text = said(index);
+    let text = text_of(index);
     match turn {
         System => probe::message("system", &text),
         User => probe::message("user", &text),

@@ -65,8 +65,8 @@ fn place(pieces: &Pieces, with: &str, without: &str) -> Option<SystemPlace> {
     if header.is_empty() {
         return None;
     }
-    let said = with.find(probe::SYSTEM)? + probe::SYSTEM.len();
-    let between = &with[said..said + with[said..].find(probe::USER)?];
+    let words_end = with.find(probe::SYSTEM)? + probe::SYSTEM.len();
+    let between = &with[words_end..words_end + with[words_end..].find(probe::USER)?];
     Some(if between.contains(header) {
         SystemPlace::OwnTurn
     } else {

@@ -73,7 +73,8 @@ impl Add for Shortfall {
 }
 
 impl Shortfall {
-    /// Returns true if no number is greater than the other's: text that is no longer lost may not be leaked instead.
+    /// Returns true if no count is greater than the other's, so that text which is no longer lost may not be leaked into another field
+    /// instead.
     pub(super) fn is_within(&self, other: &Self) -> bool {
         self.wrong <= other.wrong
             && self.missed <= other.missed
@@ -92,7 +93,7 @@ impl Shortfall {
 }
 
 impl Appraised {
-    /// Returns true if the message is the one that the response says, as far as can be told.
+    /// Returns true if the message is the one that the response stands for, as far as that can be told.
     pub(super) fn is_right(&self) -> bool {
         self.shortfall.without_constants() == Shortfall::default()
     }
@@ -118,7 +119,7 @@ impl Appraised {
                 .collect();
             texts.join(", ")
         };
-        let said = [
+        let reasons = [
             (missed > 0, format!("{missed} calls are not read")),
             (
                 unfit > 0,
@@ -153,16 +154,16 @@ impl Appraised {
                 ),
             ),
         ];
-        let said: Vec<String> = said
+        let reasons: Vec<String> = reasons
             .into_iter()
             .filter_map(|(is, text)| is.then_some(text))
             .collect();
-        Some(match said.is_empty() {
+        Some(match reasons.is_empty() {
             true => format!(
                 "another message comes of it: {}",
                 json::to_string(&Value::Object(self.message.clone()))
             ),
-            false => said.join("; "),
+            false => reasons.join("; "),
         })
     }
 }
@@ -242,7 +243,7 @@ pub(super) fn appraise(
         }
     }
     for leaked in parser.leaked() {
-        // In a region that its own delimiter closes, the model speaks of what opens another one.
+        // In a region that its own delimiter closes, a marker that opens another one is a part of what the model says.
         let at = leaked.span.end + prefix;
         let is_field = |index: usize| {
             let fields = template.fields();
@@ -282,7 +283,7 @@ pub(super) fn appraise(
         spots.push(spot);
     }
     spots.sort_by_key(|spot| (spot.span.start, spot.span.end));
-    // A call that stands in text that was not understood is to be read, and not to be taken for text that is.
+    // A call that stood in text which was not understood has to be read as a call, and not to be taken into a text.
     let mut calls: Vec<Spotted> = wanted.to_vec();
     let found = calls::spotted(template, recorded, &spots);
     calls.extend(found.into_iter().filter(|call| !wanted.contains(call)));
@@ -292,7 +293,7 @@ pub(super) fn appraise(
     shortfall.unfit = calls::unfit(message.get(CALLS_KEY), &recorded.tools);
     if let Some(expected) = &recorded.expected {
         match calls::is_same(&message, expected) {
-            // The texts of the message may speak of markers.
+            // The texts of a message that is right may have markers in them.
             true => shortfall = Shortfall::default(),
             false => {
                 shortfall = Shortfall {
@@ -332,7 +333,7 @@ fn beside(response: &str, message: &Map, expected: &Value) -> Vec<Spot> {
                 start..start + at,
                 start + at + wanted.len()..start + text.len(),
             ),
-            // A region stands amid it.
+            // Another region stands within the text.
             None => {
                 let before = response.find(surplus).unwrap_or_default();
                 let behind = response.rfind(rest).unwrap_or(response.len());
@@ -351,8 +352,8 @@ fn beside(response: &str, message: &Map, expected: &Value) -> Vec<Spot> {
     spots
 }
 
-/// The beginning of a closing marker with which the response ends, where it stands at the end of a text, or of a region that does not
-/// parse: the engine stopped amid it.
+/// Returns the beginning of a closing marker with which the response ends, where it stands at the end of a text, or of a region that does
+/// not parse: the engine stopped within the marker.
 fn broken_off(
     template: &ResponseTemplate,
     response: &str,

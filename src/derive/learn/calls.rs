@@ -23,7 +23,7 @@ const MAX_GAP: usize = 40;
 /// How long texts are compared; what is not compared by then counts as different.
 const LONGEST_DIFF: Duration = Duration::from_millis(20);
 
-/// Shorter texts stand in markers by chance, in bytes.
+/// Shorter texts, in bytes, stand within markers by chance.
 const SHORTEST: usize = 4;
 
 /// A call that stands in a response.
@@ -186,7 +186,7 @@ pub(super) fn enclosing(text: &str, name: &Range<usize>) -> Option<Range<usize>>
     None
 }
 
-/// How many calls are of no tool that is given, or have arguments that it does not take.
+/// Counts the calls of functions that are not among the given tools, or with arguments that their tool does not take.
 pub(super) fn unfit(calls: Option<&Value>, tools: &[Value]) -> usize {
     if tools.is_empty() {
         return 0;
@@ -262,7 +262,7 @@ pub(super) fn distance(message: &Map, expected: &Value) -> usize {
             None => apart.push(call),
         }
     }
-    // Right but for the id is better than wrong, and wrong arguments are no worse than no call.
+    // A message that is right but for the id is better than a wrong one, and wrong arguments are no worse than no call.
     let mut alike = |same: fn(&Value, &Value) -> bool| {
         let before = apart.len();
         apart.retain(|call| {

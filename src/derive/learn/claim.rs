@@ -24,7 +24,7 @@ use crate::value::{Value, python};
 /// How many proposals are proved.
 const MAX_PROVED: usize = 4;
 
-/// In how many answers a part of a marker is tried.
+/// How many answers each part of a marker is tried in.
 const SAID: usize = 4;
 
 /// A stretch of a response that no field takes.
@@ -68,7 +68,8 @@ fn lost(template: &Arc<ResponseTemplate>, case: &Case) -> Option<Vec<Lost>> {
     Some(lost.collect())
 }
 
-/// The document with a field for text that no field took, if `keeps` says that nothing is lost by that, and what was done, in words.
+/// Returns the document with a field for text that no field took, with the proof that `keeps` gave for it, and the changes in words; `None`
+/// if `keeps` accepts no change, or none is needed.
 pub(in crate::derive) fn claimed<P>(
     engines: &[Engine],
     document: &Document,
@@ -146,8 +147,9 @@ fn constants(
     (before, last)
 }
 
-/// Returns true if an answer may have in it what begins to open other fields, as far as it may with the response template at hand. All of a
-/// marker in a text may be read as one; a part of it, such as the `to` of `to NAME]`, may not become one with what happens to follow.
+/// Returns true if an answer may contain the parts of the markers that open other fields, wherever it may with the response template at
+/// hand. A whole marker in a text may be read as a marker. But a part of one, such as the `to` of `to NAME]`, must not become a marker
+/// together with what happens to follow it.
 fn bears_parts(template: &Arc<ResponseTemplate>, next: &Document, cases: &[Case]) -> bool {
     let Ok(next) = ResponseTemplate::from_value(&next.to_value()).map(Arc::new) else {
         return false;
@@ -160,37 +162,38 @@ fn bears_parts(template: &Arc<ResponseTemplate>, next: &Document, cases: &[Case]
         let parts = texts.map(|text| python::strip(&text).to_owned());
         parts.filter(|part| !part.is_empty() && matches!(open.search(part, 0), Ok(None)))
     });
-    let said = parts.flat_map(|part| {
-        let said = cases.iter().filter_map(move |case| saying(case, &part));
-        said.take(SAID)
+    let changed = parts.flat_map(|part| {
+        let changed = cases.iter().filter_map(move |case| saying(case, &part));
+        changed.take(SAID)
     });
-    let mut read = said.filter(|case| judge::parse_whole(template, case) == case.message);
+    let mut read = changed.filter(|case| judge::parse_whole(template, case) == case.message);
     read.all(|case| judge::parse_whole(&next, &case) == case.message)
 }
 
-/// A case of a plain answer with another answer; `None` of other cases.
+/// Returns a case of a plain answer with its content replaced by `word`; `None` for other cases.
 fn saying(case: &Case, word: &str) -> Option<Case> {
     let message = case.message.as_object()?;
     let filled = message.iter().filter(|(_, value)| value.is_truthy());
     let is_plain = filled.count() == 2 && message.get("role").is_some();
-    let said = message
+    let answer = message
         .get(CONTENT_KEY)?
         .as_str()
-        .filter(|said| !said.is_empty())?;
-    let is_once = case.response.matches(said).count() == 1;
+        .filter(|answer| !answer.is_empty())?;
+    let is_once = case.response.matches(answer).count() == 1;
     (is_plain && is_once).then(|| {
         let mut message = message.clone();
         message.insert(CONTENT_KEY, Value::from(word));
         Case {
-            response: case.response.replace(said, word),
+            response: case.response.replace(answer, word),
             message: Value::Object(message),
             ..case.clone()
         }
     })
 }
 
-/// The document with the content implicit: what opened it closes what stands before it, and so does what may stand at the end. There is none
-/// where the content is not read as text: whatever else a model says would not parse.
+/// Returns the document with the content as its implicit field. Its delimiter that opened it now closes what stands before it, and so do
+/// the texts `last`, which may stand at the end. `None` where the content is read otherwise than as text, since other things that a model
+/// says would not parse.
 fn implicit(document: &Document, last: Vec<String>) -> Option<Document> {
     let mut changed = document.clone();
     let content = changed.fields.get_mut(CONTENT_KEY)?;

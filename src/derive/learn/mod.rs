@@ -267,7 +267,7 @@ pub(in crate::derive) fn identified<P>(
             names.extend(name.filter(|name| !names.contains(name)));
         }
     }
-    // The conversation before an answer to a tool's result has the call, too.
+    // An answer to a tool's result stands in a conversation that has the call as well.
     let has_call = |case: &&Case| {
         let called = |name: &&str| case.prefix.matches(*name).nth(1).is_some();
         names.iter().any(called)
@@ -294,7 +294,7 @@ impl Lessons<'_> {
         both.map(|(recorded, prompts)| {
             let best = prompts.iter().min_by_key(|prompt| {
                 let read = appraise(template, recorded, prompt, &self.constants, &[]);
-                // Of equally good ones the first is taken, which is what stands in the data.
+                // Of prompts behind which it is read equally well the first is taken, which is the one in the data.
                 read.shortfall
             });
             best.map_or("", String::as_str)

@@ -225,7 +225,7 @@ impl Seen<'_> {
             for name in widening::opened_with(document, marker) {
                 edits.push(Edit::open(name, marker, How::From).ranked(1));
             }
-            // Who speaks of a marker writes it as well, amid other text.
+            // Someone who writes about a marker writes the marker itself, within other text.
             let is_amid = place.is_in_text && !place.begins && !place.ends;
             if is_amid && widening::is_spoken_for(document, marker) {
                 continue;
@@ -308,7 +308,7 @@ impl Seen<'_> {
         for marker in &mut markers {
             *marker = marker.trim_matches(python::is_space);
         }
-        // A part of a constant is none.
+        // A part of a constant is no marker.
         let is_split = |at: usize| all.iter().any(|span| span.start < at && at < span.end);
         markers.retain(|marker| {
             let at = spot.span.start + (marker.as_ptr() as usize - shown.as_ptr() as usize);

@@ -182,7 +182,7 @@ impl Edit {
                     let literals = literals.iter().cloned();
                     Delimiter::Literals(literals.chain([text.to_owned()]).collect())
                 }
-                // A name that the other way captures is not in this one.
+                // The pattern captures something that the new text would not give.
                 Delimiter::Pattern(pattern) if pattern.contains("(?P<") => return None,
                 other => Delimiter::pattern(either(&source(other), &written)),
             }),
@@ -352,7 +352,7 @@ impl<'p> Split<'p> {
     fn widened(&self, before: &str, between: &str) -> Option<String> {
         let lead = match whole(self.before, before) {
             true => self.before.to_owned(),
-            // The old delimiter may stand at the end of the new one.
+            // The old delimiter may be the end of the new one.
             false => match ends_with(self.before, before) {
                 Some("") => return None,
                 Some(more) => format!("(?:{}\\s*)?{}", escape_loosely(more), self.before),
@@ -360,7 +360,8 @@ impl<'p> Split<'p> {
                 None => {
                     let own = self.before.strip_suffix(SPACE).unwrap_or(self.before);
                     let other = escape_loosely(before.trim_end());
-                    // The longer one, which begins with the other, is tried first: its rest would be taken for the name.
+                    // If one of two delimiters begins with the other, the longer one is tried first. Otherwise its rest would be taken for
+                    // the name.
                     let ways = match begins(own, before) {
                         true => either(&other, own),
                         false => either(own, &other),
@@ -443,7 +444,8 @@ fn ends_with<'t>(pattern: &str, text: &'t str) -> Option<&'t str> {
     (!more.is_empty() && found.span.start < text.len()).then_some(more)
 }
 
-/// The group of a name without what stands behind the name now, where it is written as anything but some characters.
+/// Returns the group of a name without the first character of `behind`, which now ends the name. Only a group that is a class of excluded
+/// characters is changed.
 pub(super) fn without(group: &str, behind: &str) -> String {
     let first = behind.chars().next();
     let set = group.strip_prefix(&format!("{NAME}[^"));
@@ -515,7 +517,7 @@ pub(super) fn source(delimiter: &Delimiter) -> String {
     }
 }
 
-/// Returns a pattern that matches whatever either pattern matches. One that is a choice already gets another alternative.
+/// Returns a pattern that matches whatever either pattern matches. If `pattern` has alternatives already, another one is added.
 pub(super) fn either(pattern: &str, other: &str) -> String {
     match choice(pattern) {
         Some(inner) => format!("(?:{inner}|{other})"),

@@ -7,13 +7,13 @@ use crate::derive::read::thought::History;
 use crate::judge::Case;
 use crate::value::{Map, Value};
 
-/// A plain thought, and one with signs in it at which an answer may be cut as well.
+/// A plain thought, and one with characters in it at which an answer may be cut.
 const THOUGHTS: [&str; 2] = [
     probe::REASONING,
     "Brindle step one.\n\nStep \"two\": a < b, {x} oxbow",
 ];
 
-/// Writes a reasoning into the turns that came back without one, where the markers say, as the model would, and parses that.
+/// Writes a reasoning, between its markers, into the turns that came back without one, as the model would write it, and parses the result.
 pub(super) fn reasoning(bench: Bench<'_>, proof: &mut Proof) {
     let Some(reasoning) = &bench.analysis.reasoning else {
         return;
@@ -55,7 +55,7 @@ pub(super) fn reasoning(bench: Bench<'_>, proof: &mut Proof) {
     ));
 }
 
-/// The case with a reasoning. There is none where the prompt or the turn has a reasoning of its own, an empty one.
+/// Returns the case with a reasoning. There is none where the prompt or the turn already has a reasoning, even an empty one.
 fn with_reasoning(bench: Bench<'_>, case: &Case, field: &str, thought: &str) -> Option<Case> {
     let reasoning = bench.analysis.reasoning.as_ref()?;
     let content = &bench.analysis.content;

@@ -8,7 +8,7 @@ use crate::derive::compare::slot;
 use crate::derive::evidence::finding::{Counterexample, Finding};
 use crate::derive::read::analysis::Analysis;
 
-/// Tells which markers are taken for markers where they are only spoken of.
+/// Returns a finding with the markers that are taken for delimiters where a text only mentions them.
 pub(super) fn find(bench: &Bench<'_>) -> Option<Finding> {
     let mut found: Vec<(&'static str, Vec<String>)> = Vec::new();
     let mut smallest: Option<Counterexample> = None;

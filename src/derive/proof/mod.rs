@@ -260,7 +260,7 @@ fn leave_out(proof: &mut Proof) {
                     "{count} messages cannot be seen in their render as what they are ({kinds}), and so cannot come back"
                 ),
             ),
-            // The finding of what is not proved says it.
+            // The finding about what is not proved says this already.
             judge::UNMARKED => continue,
             why => Finding::info(
                 "refused",
@@ -303,7 +303,7 @@ fn cut_short(bench: Bench<'_>, proof: &mut Proof) {
                 let text =
                     "a response that is cut short raises an error or loses what was finished";
                 let finding = if bench.target.served {
-                    // A marker that the cut leaves unfinished is text, which takes the place of the text before.
+                    // A marker that the cut leaves unfinished is read as text, and that text replaces the text before it.
                     let why = "the engines put no texts together";
                     Finding::warning(LOST_WHEN_CUT, format!("{text}; {why}"))
                 } else {

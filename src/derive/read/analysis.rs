@@ -159,7 +159,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
         for slot in renderer.slots.iter().filter(|slot| *slot != known) {
             let found =
                 reasoning::further(renderer, &user, &anchor, &settings, slot, turn_end.marker());
-            // Another name for the same is no other text.
+            // A second key for the same reasoning is no other text.
             let is_known = |found: &Reasoning| {
                 let mut known = reasoning.iter().chain(further.iter().map(|(_, one)| one));
                 known.any(|known| known.open == found.open)
@@ -243,7 +243,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
             evidence.push(found);
         }
         let after_tool = after_tool(&tooled, &dialect);
-        // Where the prompt after a tool's result has the known anchor, that is where the turn begins.
+        // If the prompt after a tool's result ends with the anchor that is known, the turn begins there.
         let known = renderer
             .prompt(&after_tool)
             .is_ok_and(|prompt| anchor.begins_after(&prompt, probe::TOOL_RESULT));

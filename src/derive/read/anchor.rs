@@ -8,11 +8,12 @@ use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
 use crate::value::{Map, Value, json};
 
-/// The literals of which the last one in a prompt ends where the model's turn begins.
+/// The literals that begin the model's turn. In a prompt the turn begins where the last one of them ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::derive) struct Anchor {
     pub(in crate::derive) literals: Vec<String>,
-    /// The literal with which the conversation goes on from a prompt that lacks it, so that a response may begin with it.
+    /// The literal that begins the turn within the response, where the prompt does not end with it and the answered conversation goes on
+    /// with it.
     pub(in crate::derive) in_response: Option<String>,
 }
 
@@ -25,7 +26,7 @@ impl Anchor {
         }
     }
 
-    /// The text past the last anchor.
+    /// The text behind the last literal of the anchor.
     pub(in crate::derive) fn after_last<'t>(&self, text: &'t str) -> Option<&'t str> {
         self.literals
             .iter()
@@ -34,7 +35,7 @@ impl Anchor {
             .map(|end| &text[end..])
     }
 
-    /// The anchor without its last token, which turned out to belong to the turn; `None` if nothing were left.
+    /// The anchor without its last token, which turned out to belong to the turn; `None` if nothing would be left.
     pub(in crate::derive) fn without_last_token(&self, pieces: &Pieces) -> Option<Self> {
         let shorter = |literal: &String| without_last_token(literal, pieces);
         let literals = self.literals.iter().map(shorter).collect::<Option<_>>()?;
@@ -56,15 +57,15 @@ impl Anchor {
             })
     }
 
-    /// Returns true if the last turn begins after the last place where `said` stands.
-    pub(in crate::derive) fn begins_after(&self, prompt: &str, said: &str) -> bool {
+    /// Returns true if a turn begins behind the last place of `words` in the prompt.
+    pub(in crate::derive) fn begins_after(&self, prompt: &str, words: &str) -> bool {
         prompt
-            .rfind(said)
+            .rfind(words)
             .is_some_and(|at| self.after_last(&prompt[at..]).is_some())
     }
 
-    /// The turn that `render` ends with. A prompt that prefills the turn differently from the history does not hide it,
-    /// since only text before the first probe is searched.
+    /// Returns the turn with which `render` ends, and in which `first_probe` is the first probe. Only the text before that probe is
+    /// searched for the anchor, so that a prompt which prefills the turn otherwise than the history writes it does not hide the turn.
     pub(in crate::derive) fn turn<'t>(
         &self,
         render: &'t str,
@@ -87,7 +88,8 @@ pub(in crate::derive) struct Beginning {
 }
 
 /// Returns the candidates for the beginning of the turn: each literal that was found, the best first, whole or without its last token,
-/// which may belong to the turn. Of the best one `opens_a_region` says which of the two is likelier.
+/// which may belong to the turn. `opens_a_region` is true if the last token of the best one was seen to open something; then the candidate
+/// without it comes first.
 pub(in crate::derive) fn candidates(
     pieces: &Pieces,
     found: Vec<Beginning>,
@@ -141,9 +143,9 @@ impl Beginning {
     }
 }
 
-/// Reads the literal that begins the model's turn in `context`, in the same words under every one of the `settings`; where
-/// only what stands before an answer tells, every literal that may, the likeliest first. `known` are those that begin it
-/// elsewhere.
+/// Returns the candidates for the literal that begins the model's turn in `context`, the likeliest first. Where there is a generation
+/// prompt, it is the text that this adds, in the same words under every one of the `settings`; where there is none, the text before an
+/// answer tells. `known` has the literals that begin a turn elsewhere.
 pub(in crate::derive) fn read(
     renderer: &Renderer<'_>,
     context: &Context,
@@ -190,8 +192,8 @@ pub(in crate::derive) fn read(
                     .shared_before_header(&turn.prompt, &turn.full),
             };
             let found = if shared < begin {
-                // Where the answer stands before what the prompt ends with, that prompt says where it begins only if the
-                // answer is begun in the same words.
+                // If the answer stands before the text with which the prompt ends, that prompt tells where the answer begins only if the
+                // answered conversation has the same text before the answer.
                 let added = &turn.prompt[begin..];
                 let is_begun_so = turn
                     .full
@@ -217,10 +219,10 @@ pub(in crate::derive) fn read(
             let shared = ends.map(|end| renderer.pieces.shared_end(added, end)).min();
             tail = Some(added[added.len() - shared.unwrap_or(0)..].to_owned());
             before.get_or_insert_with(|| {
-                let said = said_before(&turn.prompt[..begin]);
+                let words_end = end_of_words(&turn.prompt[..begin]);
                 renderer
                     .pieces
-                    .last_token(&turn.prompt[said..begin])
+                    .last_token(&turn.prompt[words_end..begin])
                     .to_owned()
             });
             header = Some(match header {
@@ -243,7 +245,7 @@ pub(in crate::derive) fn read(
     let header = header.map(|found| {
         let end = renderer.pieces.whole(&found);
         let found = &found[..end];
-        // White space alone begins nothing; with the marker before it, it does.
+        // White space alone begins no turn; together with the marker before it, it does.
         match before {
             Some(before) if !found.is_empty() && found.trim().is_empty() => before + found,
             _ => found.to_owned(),
@@ -289,16 +291,17 @@ pub(in crate::derive) fn read(
     }
 }
 
-/// Returns the byte at which the last words of a message or a tool end in a text.
-fn said_before(text: &str) -> usize {
-    let said = [probe::USER, probe::USER_AGAIN, probe::TOOL_RESULT];
-    let ends = said
+/// Returns the byte at which the last words of the user or of a tool's result end in a text.
+fn end_of_words(text: &str) -> usize {
+    let words = [probe::USER, probe::USER_AGAIN, probe::TOOL_RESULT];
+    let ends = words
         .iter()
-        .filter_map(|said| Some(text.rfind(said)? + said.len()));
+        .filter_map(|words| Some(text.rfind(words)? + words.len()));
     ends.max().unwrap_or(0)
 }
 
-/// The literal of the anchor with which the answered conversation goes on from a prompt that ends without it.
+/// Returns the literal of the anchor that stands at the beginning of the response: the prompt ends without it, and the answered
+/// conversation goes on with it.
 pub(in crate::derive) fn in_response(
     renderer: &Renderer<'_>,
     context: &Context,
@@ -324,8 +327,8 @@ pub(in crate::derive) fn in_response(
     Some((marker.clone(), evidence))
 }
 
-/// The anchors after which a turn begins with the end of a reasoning that nothing opened, that marker included: some
-/// templates write it where there is no reasoning.
+/// Returns the anchors behind which a turn begins with the closing marker of a reasoning that nothing opened, with that marker appended.
+/// Some templates write `</think>` in this way before an answer without reasoning.
 pub(in crate::derive) fn with_closed_reasoning(
     renderer: &Renderer<'_>,
     context: &Context,
@@ -375,7 +378,8 @@ pub(in crate::derive) fn with_closed_reasoning(
     found
 }
 
-/// The end of a reasoning that nothing opened, where an answer without reasoning begins with it and the prompt lacks it.
+/// Returns the evidence for a closing marker of a reasoning with which an answer without reasoning begins, where the prompt has neither it
+/// nor an opening one.
 pub(in crate::derive) fn closing_first(
     renderer: &Renderer<'_>,
     context: &Context,
@@ -405,9 +409,10 @@ fn without_last_token(literal: &str, pieces: &Pieces) -> Option<String> {
     (!rest.trim().is_empty()).then(|| rest.to_owned())
 }
 
-/// Where there is no generation prompt, the last marker between what was said and the answer begins the turn, or more of what
-/// stands there: the last marker may open the answer alone. Where it is a `known` one, which the prompt then lacks, it is the
-/// markers before it; where a known one stands before it, nothing more begins the turn.
+/// Reads the beginning of the turn where there is no generation prompt: from the gap between what was said last and the answer. It is the
+/// last marker of that gap, or more of the gap, since the last marker may belong to the answer. If the gap ends with a `known` literal,
+/// which the prompt then lacks, the markers before that one count; if a known one stands elsewhere in the gap, nothing else begins the
+/// turn.
 fn read_gap(
     renderer: &Renderer<'_>,
     context: &Context,
@@ -417,19 +422,19 @@ fn read_gap(
     known: &Anchor,
     label: &str,
 ) -> Vec<Beginning> {
-    let said = context
+    let members = context
         .history
         .last()
         .and_then(Value::as_object)
         .map(|message| {
-            let said = message.iter();
-            said.filter(|(key, _)| ["content", "tool_call_id"].contains(&key.as_str()))
+            let members = message.iter();
+            members.filter(|(key, _)| ["content", "tool_call_id"].contains(&key.as_str()))
         });
     let gap = full.rfind(content).and_then(|answer| {
         let before = &full[..answer];
-        let said = said?.filter_map(|(_, value)| value.as_str());
-        let said = said.filter_map(|value| before.rfind(value).map(|at| at + value.len()));
-        Some(&before[said.max()?..])
+        let words = members?.filter_map(|(_, value)| value.as_str());
+        let ends = words.filter_map(|value| before.rfind(value).map(|at| at + value.len()));
+        Some(&before[ends.max()?..])
     });
     let Some(gap) = gap else {
         return Vec::new();

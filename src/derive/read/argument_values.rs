@@ -8,13 +8,13 @@ use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
 use crate::value::{Value, json};
 
-/// Texts with signs that some templates escape, or for which they quote the text.
+/// Texts with characters that some templates escape, or because of which they quote the text.
 const SIGNS: &str = "opal \\ ' \" \n drift";
 const MARKUP: &str = "opal <b> & </b> drift";
 
 pub(in crate::derive) const ODD_TEXTS: [&str; 2] = [SIGNS, MARKUP];
 
-/// Looks at arguments that are no strings: some templates say so beside the key, or quote the strings.
+/// Looks at arguments that are no texts: some templates write the type beside the key, or write only texts in quotes.
 pub(in crate::derive) fn learn(
     renderer: &Renderer<'_>,
     context: &Context,
@@ -26,26 +26,26 @@ pub(in crate::derive) fn learn(
     let Some((key, Value::String(text))) = call.arguments.iter().next() else {
         return;
     };
-    let said = |value: &Value| {
+    let turn_with = |value: &Value| {
         let mut call = call.clone();
         call.arguments.insert(key.clone(), value.clone());
         let message = dialect.write(&Assistant::calling([call.clone()]));
         let turn = renderer.turn(context, &message).ok()?;
         anchor.turn(&turn.full, &call.name).map(str::to_owned)
     };
-    let of_text = said(&Value::from(text.as_str())).unwrap_or_default();
+    let of_text = turn_with(&Value::from(text.as_str())).unwrap_or_default();
     let Some(rest) = pairs.rest(&of_text, key, text) else {
         return;
     };
     for value in of_each_kind() {
-        if let Some(said) = said(&value) {
-            pairs.learn(&said, key, &json::to_string(&value), rest);
+        if let Some(turn) = turn_with(&value) {
+            pairs.learn(&turn, key, &json::to_string(&value), rest);
         }
     }
     // Some texts are quoted as a whole.
     for text in ODD_TEXTS {
-        if let Some(said) = said(&Value::from(text)) {
-            pairs.learn(&said, key, text, rest);
+        if let Some(turn) = turn_with(&Value::from(text)) {
+            pairs.learn(&turn, key, text, rest);
         }
     }
     let any = pairs.around_any();
@@ -53,8 +53,8 @@ pub(in crate::derive) fn learn(
         let texts = [text.as_str()].into_iter().chain(ODD_TEXTS);
         let mut values = texts.map(Value::from).chain(of_each_kind());
         values.all(|value| {
-            said(&value).is_some_and(|said| {
-                let written = pairs.written_in(around, &said, key, rest);
+            turn_with(&value).is_some_and(|turn| {
+                let written = pairs.written_in(around, &turn, key, rest);
                 written.is_some_and(|written| {
                     json::parse(written.trim()).is_ok_and(|parsed| parsed == value)
                 })
@@ -64,8 +64,8 @@ pub(in crate::derive) fn learn(
     let json = any.filter(is_json);
     let quotes = pairs.quotes();
     let written = |value: &Value| {
-        let said = said(value)?;
-        pairs.written(&said, key, rest).map(str::to_owned)
+        let turn = turn_with(value)?;
+        pairs.written(&turn, key, rest).map(str::to_owned)
     };
     let texts = ["opal", "drift"].map(Value::from).to_vec().into();
     let quoted = quotes.and_then(|quotes| {
@@ -126,7 +126,7 @@ pub(in crate::derive) fn of_each_kind() -> [Value; 6] {
     ]
 }
 
-/// The ways to read values of which texts stand in quotes, where a list of texts is written as `list`.
+/// The candidates for how values are read of which texts stand in quotes, where a list of texts is written as `list`.
 fn candidates(quotes: (String, String), list: &str, is_read: bool) -> Vec<Candidate<Style>> {
     let (open, close) = &quotes;
     let is_plain = json::parse(list).is_ok();

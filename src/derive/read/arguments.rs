@@ -16,7 +16,7 @@ pub(in crate::derive) struct Pairs {
     pub(in crate::derive) open: String,
     /// The texts around the value: usually one pair, several where they tell the value's type. That of a string comes first.
     pub(in crate::derive) value: Vec<Around>,
-    /// The text between two arguments, beside their own.
+    /// The text between two arguments that belongs to neither of them.
     pub(in crate::derive) separator: String,
     /// The way in which the values are written.
     pub(in crate::derive) style: Style,
@@ -38,7 +38,7 @@ pub(in crate::derive) enum Style {
 /// Values that are written neither as their own text nor as JSON. Each field has an example of one as it is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::derive) struct Unread {
-    /// Texts with signs that are escaped.
+    /// Texts with characters that are escaped.
     pub(in crate::derive) texts: Option<String>,
     pub(in crate::derive) arrays: Option<String>,
     pub(in crate::derive) objects: Option<String>,
@@ -262,22 +262,23 @@ impl Pairs {
     /// Returns the text behind the only argument of a call, whose value is `text`.
     pub(in crate::derive) fn rest<'t>(
         &self,
-        said: &'t str,
+        turn: &'t str,
         key: &str,
         text: &str,
     ) -> Option<&'t str> {
         let close = self.value.first()?.close.replace(slot::KEY, key);
-        self.after_key(said, key)?
+        self.after_key(turn, key)?
             .split_once(text)?
             .1
             .strip_prefix(&close)
     }
 
-    /// Adds what stands around a value of another type than text, the one argument of a call that goes on with `rest`.
-    pub(in crate::derive) fn learn(&mut self, said: &str, key: &str, value: &str, rest: &str) {
+    /// Learns the text around a value of another type than text. The value is the only argument of a call, `turn` is the turn with that
+    /// call, and `rest` is what follows the argument.
+    pub(in crate::derive) fn learn(&mut self, turn: &str, key: &str, value: &str, rest: &str) {
         let around = self
-            .after_key(said, key)
-            .and_then(|said| said.strip_suffix(rest)?.rsplit_once(value));
+            .after_key(turn, key)
+            .and_then(|turn| turn.strip_suffix(rest)?.rsplit_once(value));
         let Some((between, close)) = around else {
             return;
         };
@@ -290,16 +291,17 @@ impl Pairs {
         }
     }
 
-    /// How the value of the one argument is written of a call that goes on with `rest`.
+    /// Returns the value of a call's only argument as it is written. `turn` is the turn with that call, and `rest` is what follows the
+    /// argument.
     pub(in crate::derive) fn written<'t>(
         &self,
-        said: &'t str,
+        turn: &'t str,
         key: &str,
         rest: &str,
     ) -> Option<&'t str> {
-        let said = self.after_key(said, key)?.strip_suffix(rest)?;
+        let turn = self.after_key(turn, key)?.strip_suffix(rest)?;
         let candidates = self.value.iter().filter_map(|Around { between, close }| {
-            said.strip_prefix(between.as_str())?
+            turn.strip_prefix(between.as_str())?
                 .strip_suffix(close.replace(slot::KEY, key).as_str())
         });
         candidates.min_by_key(|value| value.len())
@@ -316,12 +318,12 @@ impl Pairs {
         })
     }
 
-    /// Takes what stands around a call's arguments, and not around none, for the arguments' own. `said` is what a call without
-    /// arguments goes on with behind its name.
+    /// Moves text from around the call to around its arguments, where a call without arguments lacks that text: then it belongs to the
+    /// arguments. `behind_name` is the text behind the name of a call without arguments.
     pub(in crate::derive) fn take_what_none_has(
         &mut self,
         around: &mut (String, String),
-        said: &str,
+        behind_name: &str,
     ) {
         let Some((_, open)) = around.0.rsplit_once(slot::NAME) else {
             return;
@@ -333,7 +335,7 @@ impl Pairs {
             .chain(starts)
             .flat_map(|from| std::iter::once(0).chain(ends()).map(move |to| (from, to)));
         let fits = |(from, to): &(usize, usize)| {
-            let rest = said.strip_prefix(&open[..*from]);
+            let rest = behind_name.strip_prefix(&open[..*from]);
             rest.is_some_and(|rest| rest.starts_with(&close[*to..]) && *to < close.len())
         };
         let least = cuts
@@ -360,7 +362,8 @@ impl Pairs {
         }
     }
 
-    /// Returns the text around every value, of whatever type and however it is quoted; `None` where the text tells the type.
+    /// Returns the text that stands around every value, of whatever type and whether quoted or not; `None` where the text around a value
+    /// tells its type.
     pub(in crate::derive) fn around_any(&self) -> Option<Around> {
         let shortest = self
             .value
@@ -372,21 +375,21 @@ impl Pairs {
         is_in_all.then(|| shortest.clone())
     }
 
-    /// How the value of the one argument is written, quotes and all, of a call that goes on with `rest`.
+    /// Returns the value of a call's only argument as it is written, with its quotes. `rest` is what follows the argument.
     pub(in crate::derive) fn written_in<'t>(
         &self,
         around: &Around,
-        said: &'t str,
+        turn: &'t str,
         key: &str,
         rest: &str,
     ) -> Option<&'t str> {
-        let said = self.after_key(said, key)?.strip_suffix(rest)?;
-        said.strip_prefix(around.between.as_str())?
+        let turn = self.after_key(turn, key)?.strip_suffix(rest)?;
+        turn.strip_prefix(around.between.as_str())?
             .strip_suffix(around.close.replace(slot::KEY, key).as_str())
     }
 
-    fn after_key<'t>(&self, said: &'t str, key: &str) -> Option<&'t str> {
-        let (_, rest) = said.split_once(&format!("{}{key}", self.open))?;
+    fn after_key<'t>(&self, turn: &'t str, key: &str) -> Option<&'t str> {
+        let (_, rest) = turn.split_once(&format!("{}{key}", self.open))?;
         Some(rest)
     }
 }
@@ -423,7 +426,7 @@ impl Unread {
 /// The characters beside line feeds and control characters, which JSON escapes, that Python takes for the end of a line.
 pub(in crate::derive) const LINE_SEPARATORS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
-/// Returns true if the text has characters that are escaped where any are.
+/// Returns true if the text has a character in it that a template escapes if it escapes any.
 fn is_escaped(text: &str) -> bool {
     let is_one =
         |c: char| matches!(c, '\\' | '\'' | '"') || c.is_control() || LINE_SEPARATORS.contains(&c);

@@ -14,7 +14,7 @@ pub(in crate::derive) struct ToolCalls {
     pub(in crate::derive) call: (String, String),
     /// The text before and behind all calls together.
     pub(in crate::derive) section: (String, String),
-    /// The text between two calls, beside their own markers.
+    /// The text between two calls that belongs to neither of them.
     pub(in crate::derive) separator: String,
     /// The text that ends a turn that ends with calls, as rendered.
     pub(in crate::derive) turn_end: String,

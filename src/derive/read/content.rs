@@ -15,13 +15,14 @@ pub(in crate::derive) struct Content {
     pub(in crate::derive) open: Option<String>,
     /// The further texts that open the content, where the chat template writes none.
     pub(in crate::derive) others: Vec<String>,
-    /// The text that ends the turn where there is a reasoning and something closes the content first.
+    /// The text that ends the turn behind content beside a reasoning, where that content is closed by a marker of its own first.
     pub(in crate::derive) end_beside_reasoning: Option<String>,
     /// True if only a message with reasoning wraps its content.
     pub(in crate::derive) only_with_reasoning: bool,
-    /// The text between content that something opens and calls, beside their own markers; `None` where calls never follow content.
+    /// The text between content that has an opening marker and the calls behind it, without the markers of either; `None` where calls never
+    /// follow content.
     pub(in crate::derive) before_calls: Option<String>,
-    /// The texts that stand around content only where there are calls, and open or close nothing elsewhere.
+    /// The texts that stand beside the content only in a message with calls, and that open or close nothing elsewhere.
     pub(in crate::derive) beside_calls: Vec<String>,
 }
 
@@ -43,16 +44,16 @@ impl Content {
         let own = format!("{}{}", calls.section.0, calls.call.0);
         let around = anchor
             .turn(&turn.full, probe::CONTENT)
-            .and_then(|said| said.split_once(probe::CONTENT));
+            .and_then(|turn_text| turn_text.split_once(probe::CONTENT));
         let Some((before, rest)) = around else {
             return;
         };
-        // A text that stands before the content of a message without calls, too, is no part of the calls.
+        // Text that also stands before the content of a message without calls is no part of the calls.
         let plain = Assistant::saying(probe::CONTENT);
         let plain = renderer.turn(context, &dialect.write(&plain)).ok();
         let lead = plain.as_ref().and_then(|turn| {
-            let said = anchor.turn(&turn.full, probe::CONTENT)?;
-            Some(said.split_once(probe::CONTENT)?.0.trim())
+            let turn_text = anchor.turn(&turn.full, probe::CONTENT)?;
+            Some(turn_text.split_once(probe::CONTENT)?.0.trim())
         });
         let is_empty_reasoning = |before: &str| {
             let stripped = reasoning.map(|reasoning| reasoning.strip(before));
@@ -66,7 +67,7 @@ impl Content {
             .and_then(|behind| Some(behind.strip_suffix(&own)?.trim().to_owned()));
         if self.open.is_some() {
             self.before_calls = behind;
-            // Beside calls something else may open it.
+            // In a message with calls something else may open the content.
             let other = before.trim();
             let opens_reasoning = reasoning.is_some_and(|reasoning| {
                 !reasoning.open.is_empty() && other.contains(reasoning.open.trim())
@@ -96,8 +97,8 @@ pub(in crate::derive) fn read(
     let lead = |message: &Assistant| -> Option<(String, Turn)> {
         let turn = renderer.turn(context, &dialect.write(message)).ok()?;
         let full = &turn.full;
-        let said = anchor.turn(full, probe::CONTENT)?;
-        let lead = said.split_once(probe::CONTENT)?.0;
+        let turn_text = anchor.turn(full, probe::CONTENT)?;
+        let lead = turn_text.split_once(probe::CONTENT)?.0;
         let own = match (lead.split_once(probe::REASONING), reasoning) {
             (Some((_, after)), Some(reasoning)) => after
                 .split_once(&reasoning.close)
@@ -107,7 +108,8 @@ pub(in crate::derive) fn read(
             (None, Some(reasoning)) => reasoning.strip(lead),
             (None, None) => lead.to_owned(),
         };
-        // A reasoning's marker on its own opens no content: the closing one belongs to the anchor, the opening one is prefilled.
+        // A marker of a reasoning that stands alone before the content does not open the content: a closing one belongs to the anchor, and
+        // an opening one is a prefill.
         let own = own.trim();
         let own = reasoning
             .and_then(|reasoning| {

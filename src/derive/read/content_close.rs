@@ -18,8 +18,8 @@ pub(in crate::derive) fn beside_reasoning(
 ) -> Option<(String, Evidence)> {
     let written = |message: &Assistant| {
         let full = renderer.turn(context, &dialect.write(message)).ok()?.full;
-        let said = anchor.turn(&full, probe::CONTENT)?;
-        let (before, end) = said.split_once(probe::CONTENT)?;
+        let turn = anchor.turn(&full, probe::CONTENT)?;
+        let (before, end) = turn.split_once(probe::CONTENT)?;
         let reasons = before.contains(probe::REASONING);
         Some((end.to_owned(), reasons, full))
     };
@@ -30,7 +30,7 @@ pub(in crate::derive) fn beside_reasoning(
     };
     let marker = match longer.strip_suffix(end.trim_start()) {
         Some(marker) => marker.trim(),
-        // The turn itself ends otherwise.
+        // With a reasoning the turn itself ends otherwise, so that all of the text is taken.
         None => longer.trim(),
     };
     if marker.is_empty() {

@@ -100,17 +100,17 @@ impl Form {
     pub(in crate::derive) fn cut(
         self,
         pieces: &Pieces,
-        said: &str,
+        turn: &str,
         calls: &[Call],
         choices: &Choices,
     ) -> Option<Cut> {
         match self {
-            Self::Array => array(said, calls, choices),
-            Self::Object => each(said, calls, |rest, call| object(rest, call, choices)),
-            Self::Json => named(each(said, calls, json), calls),
-            Self::Dialect => named(each(said, calls, dialect), calls),
+            Self::Array => array(turn, calls, choices),
+            Self::Object => each(turn, calls, |rest, call| object(rest, call, choices)),
+            Self::Json => named(each(turn, calls, json), calls),
+            Self::Dialect => named(each(turn, calls, dialect), calls),
             Self::Pairs => named(
-                each(said, calls, |rest, call| {
+                each(turn, calls, |rest, call| {
                     let (pairs, span) = arguments::pairs(pieces, rest, &call.arguments, choices)?;
                     Some((span, Body::Pairs(pairs)))
                 }),
@@ -123,13 +123,13 @@ impl Form {
 /// Finds the calls in a turn.
 pub(in crate::derive) fn cut(
     pieces: &Pieces,
-    said: &str,
+    turn: &str,
     calls: &[Call],
     choices: &Choices,
 ) -> Option<Cut> {
     Form::ALL
         .into_iter()
-        .find_map(|form| form.cut(pieces, said, calls, choices))
+        .find_map(|form| form.cut(pieces, turn, calls, choices))
 }
 
 /// The cut, if the name of every call stands beside its body.
@@ -153,9 +153,10 @@ fn names<'t>(text: &'t str, call: &'t Call) -> impl Iterator<Item = Range<usize>
     found.take(MAX_NAMES).map(|(at, name)| at..at + name.len())
 }
 
-/// The outermost array that is one of calls, wherever it stands: another value may wrap it, and the name may be said before.
-fn array(said: &str, calls: &[Call], choices: &Choices) -> Option<Cut> {
-    let mut arrays = names(said, &calls[0]).flat_map(|name| json_shape::around(said, name.start));
+/// Returns the outermost array whose items are the calls. Another value may wrap it, and the first call's name may also stand in front of
+/// it.
+fn array(turn: &str, calls: &[Call], choices: &Choices) -> Option<Cut> {
+    let mut arrays = names(turn, &calls[0]).flat_map(|name| json_shape::around(turn, name.start));
     arrays.find_map(|(span, value)| {
         let items = value.as_array()?;
         (items.len() == calls.len()).then_some(())?;
@@ -165,7 +166,7 @@ fn array(said: &str, calls: &[Call], choices: &Choices) -> Option<Cut> {
             .map(|(item, call)| members(item, call, choices))
             .collect::<Option<Vec<_>>>()?;
         Some(Cut {
-            literals: vec![said[..span.start].to_owned(), said[span.end..].to_owned()],
+            literals: vec![turn[..span.start].to_owned(), turn[span.end..].to_owned()],
             body: Body::Array(members.into_iter().next()?),
         })
     })
@@ -173,13 +174,13 @@ fn array(said: &str, calls: &[Call], choices: &Choices) -> Option<Cut> {
 
 /// Cuts call by call. `find` says where in the rest of the turn the body of the next call is, and what it is made of.
 fn each(
-    said: &str,
+    turn: &str,
     calls: &[Call],
     find: impl Fn(&str, &Call) -> Option<(Range<usize>, Body)>,
 ) -> Option<Cut> {
     let mut literals: Vec<String> = Vec::new();
     let mut body: Option<Body> = None;
-    let mut rest = said;
+    let mut rest = turn;
     let mut before: Option<&Call> = None;
     for call in calls {
         let (span, found) = find(rest, call)?;
@@ -199,7 +200,7 @@ fn each(
     })
 }
 
-/// The outermost object that is the call, wherever in it or before it the name is said.
+/// Returns the outermost object that is the call. The call's name may also stand in front of it.
 fn object(rest: &str, call: &Call, choices: &Choices) -> Option<(Range<usize>, Body)> {
     let mut values = names(rest, call).flat_map(|name| json_shape::around(rest, name.start));
     values.find_map(|(span, value)| {
@@ -208,7 +209,7 @@ fn object(rest: &str, call: &Call, choices: &Choices) -> Option<(Range<usize>, B
     })
 }
 
-/// The object of the arguments, wherever their name is said.
+/// Returns the object of the call's arguments, found by the name of the first argument.
 fn json(rest: &str, call: &Call) -> Option<(Range<usize>, Body)> {
     let key = call.arguments.keys().next()?;
     let found = rest.match_indices(key.as_str()).take(MAX_NAMES);
@@ -242,7 +243,7 @@ impl Body {
         }
     }
 
-    /// The sign with which every body of the form begins, where there is one.
+    /// The character with which every body of the form begins, if it is always the same.
     pub(in crate::derive) fn first_sign(&self) -> Option<char> {
         match self {
             Self::Array(_) => Some('['),

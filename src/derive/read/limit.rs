@@ -1,8 +1,8 @@
 //! Limits of the response template format: what a chat template writes and no response template reads.
 //!
-//! A question that finds a format of which the response template format can express only a part answers with the part
-//! that it can express, and with the limits of that. Verification believes no limit on its word: a message that does not
-//! come back counts as inexpressible only if the smallest message that still does not come back has the limit.
+//! Where the format of a chat template can be expressed only in part, the analysis reports the part that can be expressed, together with
+//! the limits: the values that are lost. Verification does not take a limit on its word. A message that does not come back counts as
+//! inexpressible only if the smallest message that still does not come back has the limit.
 
 use crate::derive::probe::Assistant;
 use crate::value::Value;

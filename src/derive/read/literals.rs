@@ -76,7 +76,7 @@ pub(in crate::derive) fn foreign(
         let full = renderer.turn(context, &message).ok()?.full;
         anchor.turn(&full, &name).map(str::to_owned)
     };
-    // Around an empty list stands what stands around every value; nothing of it can be taken for a part of the value.
+    // The text around an empty list is the text around every value, and no part of it can be taken for the value.
     let Some(empty) = written(&Value::Array(Vec::new())) else {
         return Vec::new();
     };

@@ -1,8 +1,8 @@
 //! Answers that are one JSON object, with reasoning, content and calls under keys of it.
 //!
-//! `{"thought": "...", "say": "...", "calls": [...]}` has no markers but the signs of JSON, which stand in every argument as well. So its
-//! parts are not told by the text around them: the answers are read as JSON, and the values that were given are found under their keys. A
-//! key may be missing or `null` where a message has nothing for it. The order of the keys tells which part may follow the calls.
+//! `{"thought": "...", "say": "...", "calls": [...]}` has no markers but JSON's own punctuation, which stands in every argument as well. So
+//! its parts are not told by the text around them: the answers are read as JSON, and the values that were given are found under their keys.
+//! A key may be missing or `null` where a message has nothing for it. The order of the keys tells which part may follow the calls.
 
 use super::anchor::Anchor;
 use super::calls::ToolCalls;
@@ -45,8 +45,8 @@ struct Rendered {
     end: String,
 }
 
-/// Reads the answers as JSON. `None` where they are none, or have nothing but their content under a key: then what stands around it
-/// is a marker like any other.
+/// Reads the answers as JSON objects. `None` where they are none, or have only their content under a key. In that case the text around the
+/// content is a marker like any other.
 pub(in crate::derive) fn read(
     renderer: &Renderer<'_>,
     context: &Context,
@@ -209,10 +209,10 @@ fn rendered(
     context: &Context,
     dialect: &Dialect,
     message: &Assistant,
-    said: &str,
+    words: &str,
 ) -> Option<Rendered> {
     let full = renderer.raw(&context.and(dialect.write(message))).ok()?;
-    let at = full.rfind(said)?;
+    let at = full.rfind(words)?;
     let (span, value) = json_shape::around(&full, at).find(|(span, value)| {
         value.as_object().is_some() && !full[span.clone()].contains(probe::USER)
     })?;

@@ -1,5 +1,5 @@
-//! Generation prompts and constants as evidence of a reasoning that no render shows: an empty one that an answer goes on from, one that is
-//! only opened, and a marker at which the template cuts an answer.
+//! Generation prompts and constants as evidence of a reasoning that no render shows. A prompt may have an empty reasoning from which an
+//! answer goes on, or one that is only opened; and the template may cut an answer at a constant, such as the end of a reasoning.
 
 use super::anchor::Anchor;
 use super::thought::{Found, History, Opener, Reasoning, describe};
@@ -11,9 +11,9 @@ use crate::derive::render::cutting::{Cut, Cutting};
 use crate::derive::render::renderer::Renderer;
 use crate::value::{Map, Value, json};
 
-/// The markers of a reasoning that no render shows, the likeliest first: those that the prompts have; where they have but one,
-/// with each marker at which the template cuts an answer; where they have none, those between which it cuts something out.
-/// Where a render shows them, `cutting` is `None`, and the prompts alone are asked.
+/// Returns the candidates for the markers of a reasoning that no render shows, the likeliest first. If a prompt has both markers, these are
+/// taken. If it has only one, it is combined with each marker at which the template cuts an answer. Last come the pairs of markers between
+/// which the template cuts something out of an answer. Where a render shows the markers, `cutting` is `None`, and only the prompts count.
 pub(in crate::derive) fn dropped(
     prefilled: &[Prefilled],
     cutting: Option<&Cutting>,
@@ -48,7 +48,7 @@ pub(in crate::derive) fn dropped(
                 continue;
             }
             (Some(open), None) => open,
-            // A text from which an answer seemed to go on after its reasoning was closed opens a reasoning, if another marker closes that.
+            // An answer seems to go on from this text as if it closed a reasoning. If another marker closes one, this text opens it.
             (None, Some(seeming)) => seeming,
             (None, None) => continue,
         };
@@ -91,7 +91,7 @@ pub(in crate::derive) fn dropped(
 pub(in crate::derive) struct Prompt {
     kwargs: Map,
     tail: String,
-    /// True if an answer without reasoning is rendered as going on from there.
+    /// True if an answer without reasoning is rendered as this prompt followed by more text.
     goes_on: bool,
 }
 
@@ -113,7 +113,8 @@ pub(in crate::derive) fn prompts(
     settings.iter().filter_map(prompt).collect()
 }
 
-/// The prompt opens the reasoning where, under some setting, that is all that it writes into the turn.
+/// Returns who opens the reasoning: the prompt, if under some setting it writes the opening marker into the turn and nothing else;
+/// otherwise the model.
 pub(in crate::derive) fn opener(pieces: &Pieces, prompts: &[Prompt], open: &str) -> Opener {
     let open = pieces.tokens(open);
     if prompts

@@ -14,7 +14,8 @@ use crate::derive::render::renderer::Renderer;
 use crate::judge::slot::Slot;
 use crate::value::Map;
 
-/// Looks for reasoning in every way, the most telling first.
+/// Looks for reasoning in every way that there is: first in renders, then in prompts and in the constants at which the template cuts an
+/// answer.
 pub(in crate::derive) fn read(
     renderer: &Renderer<'_>,
     context: &Context,
@@ -82,8 +83,8 @@ pub(in crate::derive) fn read(
     found
 }
 
-/// Returns true if the marker that was taken for the anchor's end opens the reasoning: a rendered reasoning follows it directly, or the
-/// marker at which the template cuts an answer does, or earlier turns do without it.
+/// Returns true if the last token of the anchor opens the reasoning and so does not belong to the anchor. It does if a rendered reasoning
+/// follows it directly, if the marker at which the template cuts an answer follows it, or if earlier turns begin without it.
 pub(in crate::derive) fn begins_in_anchor(
     renderer: &Renderer<'_>,
     context: &Context,
@@ -93,26 +94,26 @@ pub(in crate::derive) fn begins_in_anchor(
     if let Some(shown) = shown(renderer, context, anchor, settings) {
         return anchor
             .turn(&shown.full, probe::REASONING)
-            .is_some_and(|said| said.trim_start().starts_with(probe::REASONING));
+            .is_some_and(|turn_text| turn_text.trim_start().starts_with(probe::REASONING));
     }
     let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
     let Ok(turn) = renderer.turn(context, &answer) else {
         return false;
     };
-    let said = anchor
+    let turn_text = anchor
         .turn(&turn.full, probe::CONTENT)
         .unwrap_or_default()
         .trim_start();
-    let closed = !said.starts_with(probe::CONTENT)
+    let closed = !turn_text.starts_with(probe::CONTENT)
         && renderer
             .cutting()
             .closing
             .first()
-            .is_some_and(|cut| said.starts_with(&cut.marker));
+            .is_some_and(|cut| turn_text.starts_with(&cut.marker));
     closed || is_shorter_in_history(renderer, context, anchor)
 }
 
-/// Returns true if an earlier turn begins with the anchor's beginning alone. The rest of the anchor is then a prefill of the last turn.
+/// Returns true if an earlier turn begins with the anchor without its last token. That token then only prefills the last turn.
 fn is_shorter_in_history(renderer: &Renderer<'_>, context: &Context, anchor: &Anchor) -> bool {
     let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
     let (Some(shorter), Ok(Some(render))) = (
@@ -241,7 +242,8 @@ fn shown_beside(
             }
         }
     }
-    // Where a template reads several, the one that every engine knows; a reasoning is nothing that others have as well.
+    // If a template reads several keys, `thinking` is taken, which every engine knows. A key that messages of other roles have as well is
+    // taken last.
     visible.sort_by_key(|(of_others, shown)| (shown.key() != "thinking", *of_others));
     let candidates = visible.into_iter().enumerate();
     let candidates = candidates.map(|(index, (of_others, shown))| {
@@ -260,7 +262,7 @@ fn shown_beside(
         .choose(DecisionId::ReasoningKey, candidates)
 }
 
-/// Reads the markers around a reasoning that the template renders before what the message says.
+/// Reads the markers around a reasoning that the template renders in a turn.
 fn rendered(
     renderer: &Renderer<'_>,
     anchor: &Anchor,
@@ -272,8 +274,8 @@ fn rendered(
         .turn(&shown.context, &shown.dialect.write(&shown.plain))
         .ok()?
         .full;
-    let said = anchor.turn(&shown.full, probe::REASONING)?;
-    let (open, rest) = said.split_once(probe::REASONING)?;
+    let turn_text = anchor.turn(&shown.full, probe::REASONING)?;
+    let (open, rest) = turn_text.split_once(probe::REASONING)?;
     let Some((close, _)) = rest.split_once(&shown.next) else {
         return behind(renderer, shown, &without, open, rest, end);
     };
@@ -352,8 +354,8 @@ fn rendered(
     (!reasoning.close.is_empty() || !is_closed).then_some((reasoning, found))
 }
 
-/// Returns true if the text between a reasoning and the next part closes nothing, but opens that part: it stands there without a reasoning
-/// as well, and behind a reasoning it is missing where nothing, or something else, is said.
+/// Returns true if the text between a reasoning and the next part opens that part, and does not close the reasoning. It does if it stands
+/// there in a message without reasoning as well, and is missing behind a reasoning that is followed by nothing, or by something else.
 fn opens_next_part(
     renderer: &Renderer<'_>,
     anchor: &Anchor,
@@ -377,15 +379,15 @@ fn opens_next_part(
     others.any(|(context, message)| {
         let full = renderer.turn(context, &message).map(|turn| turn.full);
         full.is_ok_and(|full| {
-            let said = anchor.turn(&full, probe::REASONING).unwrap_or_default();
-            let after = said.split_once(probe::REASONING);
+            let turn_text = anchor.turn(&full, probe::REASONING).unwrap_or_default();
+            let after = turn_text.split_once(probe::REASONING);
             after.is_some_and(|(_, after)| !after.trim_start().starts_with(marker))
         })
     })
 }
 
-/// Reads the markers around a reasoning that stands behind what the message says. Where nothing but the end of the turn follows it,
-/// that closes it too.
+/// Reads the markers around a reasoning that stands behind the content or the call. If only the end of the turn follows it, that end closes
+/// the reasoning.
 fn behind(
     renderer: &Renderer<'_>,
     shown: &Shown,
@@ -427,7 +429,7 @@ fn leading(text: &str) -> String {
     text[..text.len() - text.trim_start().len()].to_owned()
 }
 
-/// Reads what stands around a text under another key of the message, which is rendered beside content and reasoning.
+/// Reads the markers around a text under another key of the message, which is rendered beside content and reasoning.
 pub(in crate::derive) fn further(
     renderer: &Renderer<'_>,
     context: &Context,
@@ -445,8 +447,8 @@ pub(in crate::derive) fn further(
     let shown = settings.iter().find_map(|kwargs| {
         let context = context.under(kwargs);
         let full = renderer.turn(&context, &dialect.write(&message)).ok()?.full;
-        let said = [probe::CONTENT, probe::REASONING];
-        let is_shown = said.iter().all(|said| anchor.turn(&full, said).is_some());
+        let texts = [probe::CONTENT, probe::REASONING];
+        let is_shown = texts.iter().all(|text| anchor.turn(&full, text).is_some());
         is_shown.then(|| Shown {
             dialect: dialect.clone(),
             context,
@@ -467,7 +469,8 @@ fn history(renderer: &Renderer<'_>, shown: &Shown) -> History {
     }
 }
 
-/// How much of what stands between the reasoning and what follows closes the reasoning; the rest opens what follows.
+/// Returns the candidates for the part of the text `between` the reasoning and the next part that closes the reasoning. The rest of it
+/// opens the next part.
 fn close_candidates<'t>(
     pieces: &Pieces,
     open: &str,
@@ -503,8 +506,8 @@ fn close_candidates<'t>(
     candidates
 }
 
-/// Returns the text that opens the content or the call itself, under a setting in which the message has no reasoning, nor an empty one: the
-/// shortest that there is.
+/// Returns the shortest text that stands before the content or the call in a message without reasoning, under any of the settings. Where a
+/// template writes an empty reasoning there, the text is longer.
 fn bare_lead(
     renderer: &Renderer<'_>,
     anchor: &Anchor,
@@ -540,7 +543,7 @@ fn next_open<'t>(pieces: &Pieces, open: &str, close: &'t str, lead: &str) -> &'t
     let shared = text::common_suffix(close, lead);
     let shares_all = close[..close.len() - shared].trim().is_empty();
     if shares_all || pieces.tokens(lead) == empty_reasoning {
-        // Of what stands around an empty reasoning, only the first marker after it closes it.
+        // Where an empty reasoning stands, only the first marker behind it closes it.
         let own = pieces.tokens(close).first().map_or(0, |token| token.len());
         let rest = &close[close.len() - close.trim_start().len() + own..];
         return if rest.trim().is_empty() { "" } else { rest };

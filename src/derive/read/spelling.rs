@@ -44,17 +44,17 @@ pub(in crate::derive) fn spell(
                 continue;
             }
         };
-        let Some(said) = anchor.turn(&full, &one.calls[0].name) else {
+        let Some(turn_text) = anchor.turn(&full, &one.calls[0].name) else {
             elsewhere.get_or_insert(full);
             continue;
         };
-        if cut(&renderer.pieces, said, &one.calls, &renderer.choices).is_none() {
-            not_understood.get_or_insert_with(|| said.to_owned());
+        if cut(&renderer.pieces, turn_text, &one.calls, &renderer.choices).is_none() {
+            not_understood.get_or_insert_with(|| turn_text.to_owned());
             continue;
         }
         let answer = probe::tool_result(&one.calls[0], probe::TOOL_RESULT);
         let goes_on = context.and(dialect.write(&one)).and(answer);
-        let defects = usize::from(anchor.follows(said, end))
+        let defects = usize::from(anchor.follows(turn_text, end))
             + usize::from(renderer.prompt(&goes_on).is_err());
         found.push((defects, Spelled { dialect, full }));
     }

@@ -43,7 +43,8 @@ pub(in crate::derive) struct BeforeCalls<'a> {
 }
 
 impl BeforeCalls<'_> {
-    /// Returns the text behind a content without text: the content is opened, and then closed by the beginning of the turn's end.
+    /// Returns the text behind an empty content: a content that is opened, and closed at once by what the end of the turn begins with.
+    /// `None` where there is no such content.
     fn after_empty_content<'t>(&self, pieces: &Pieces, literal: &'t str) -> Option<&'t str> {
         let open = self.content.open.as_deref()?;
         let rest = literal.trim_start().strip_prefix(open)?.trim_start();
@@ -64,12 +65,12 @@ impl Cut {
     }
 
     /// Returns the cut without an empty reasoning and an empty content before the first call.
-    fn after(mut self, pieces: &Pieces, said: BeforeCalls<'_>) -> Self {
+    fn after(mut self, pieces: &Pieces, before: BeforeCalls<'_>) -> Self {
         if let Some(first) = self.literals.first_mut() {
-            if let Some(reasoning) = said.reasoning {
+            if let Some(reasoning) = before.reasoning {
                 *first = reasoning.strip(first);
             }
-            if let Some(rest) = said.after_empty_content(pieces, first) {
+            if let Some(rest) = before.after_empty_content(pieces, first) {
                 *first = rest.to_owned();
             }
         }
@@ -81,11 +82,11 @@ pub(in crate::derive) fn read(
     renderer: &Renderer<'_>,
     context: &Context,
     anchor: &Anchor,
-    said: BeforeCalls<'_>,
+    before: BeforeCalls<'_>,
 ) -> Found {
-    let end = said.end;
+    let end = before.end;
     let standard = Dialect {
-        reasoning: said.slot.cloned(),
+        reasoning: before.slot.cloned(),
         ..Dialect::standard()
     };
     let Spelled { dialect, full } = match spell(renderer, context, anchor, &standard, end) {
@@ -106,8 +107,8 @@ pub(in crate::derive) fn read(
     let two = Assistant::calling([probe::call(0), probe::call(1)]);
     let double_render = rendered(renderer, context, &dialect, &two).ok().flatten();
     let one = [probe::call(0)];
-    let said_once = anchor.turn(&full, &one[0].name).unwrap_or_default();
-    let forms = forms(renderer, said_once, &one);
+    let turn_with_one = anchor.turn(&full, &one[0].name).unwrap_or_default();
+    let forms = forms(renderer, turn_with_one, &one);
     let Some((single, form)) = renderer.choices.choose(DecisionId::CallForm, forms) else {
         return Found {
             calls: None,
@@ -117,17 +118,19 @@ pub(in crate::derive) fn read(
         };
     };
     let double = double_render.as_deref().and_then(|full| {
-        let said = anchor.turn(full, &two.calls[0].name)?;
-        match form.cut(&renderer.pieces, said, &two.calls, &renderer.choices) {
+        let turn_text = anchor.turn(full, &two.calls[0].name)?;
+        match form.cut(&renderer.pieces, turn_text, &two.calls, &renderer.choices) {
             Some(cut) if cut.is_around_as(&single) => Some(cut),
             cut => otherwise(
                 renderer,
-                cut.or_else(|| self::cut(&renderer.pieces, said, &two.calls, &renderer.choices))?,
+                cut.or_else(|| {
+                    self::cut(&renderer.pieces, turn_text, &two.calls, &renderer.choices)
+                })?,
             ),
         }
     });
-    let single = single.after(&renderer.pieces, said);
-    let double = double.map(|cut| cut.after(&renderer.pieces, said));
+    let single = single.after(&renderer.pieces, before);
+    let double = double.map(|cut| cut.after(&renderer.pieces, before));
     let mut calls = assemble(renderer, single, double, end);
     calls.id_behind = reads_id_behind(renderer, &calls);
     match &mut calls.body {
@@ -135,12 +138,12 @@ pub(in crate::derive) fn read(
             argument_values::learn(renderer, context, anchor, &dialect, pairs);
             let none = Assistant::calling([probe::call_with(0, 0)]);
             let full = renderer.turn(context, &dialect.write(&none)).ok();
-            let said = full.as_ref().and_then(|turn| {
-                let said = anchor.turn(&turn.full, &none.calls[0].name)?;
-                Some(said.split_once(&none.calls[0].name)?.1)
+            let behind_name = full.as_ref().and_then(|turn| {
+                let turn_text = anchor.turn(&turn.full, &none.calls[0].name)?;
+                Some(turn_text.split_once(&none.calls[0].name)?.1)
             });
-            if let Some(said) = said {
-                pairs.take_what_none_has(&mut calls.call, said);
+            if let Some(behind_name) = behind_name {
+                pairs.take_what_none_has(&mut calls.call, behind_name);
             }
         }
         Body::Dialect(json) => {
@@ -178,8 +181,8 @@ fn breaks_lines(renderer: &Renderer<'_>, context: &Context, dialect: &Dialect) -
     })
 }
 
-/// Returns true if the marker that was taken for the anchor's end opens each call: the first name follows it directly, and so does the
-/// second.
+/// Returns true if the last token of the anchor opens each call and so does not belong to the anchor: the name of the first call follows it
+/// directly, and the same token stands before the name of the second.
 pub(in crate::derive) fn begin_in_anchor(
     renderer: &Renderer<'_>,
     context: &Context,
@@ -195,17 +198,17 @@ pub(in crate::derive) fn begin_in_anchor(
             return false;
         };
         let begins = |anchor: &Anchor| anchor.turn(&full, &first).map(str::to_owned);
-        let (Some(said), Some(longer)) = (begins(anchor), begins(&shorter)) else {
+        let (Some(turn_text), Some(longer)) = (begins(anchor), begins(&shorter)) else {
             return false;
         };
-        let opening = longer.strip_suffix(said.as_str()).unwrap_or_default();
-        said.starts_with(&first)
+        let opening = longer.strip_suffix(turn_text.as_str()).unwrap_or_default();
+        turn_text.starts_with(&first)
             && !opening.trim().is_empty()
-            && said.contains(&format!("{opening}{second}"))
+            && turn_text.contains(&format!("{opening}{second}"))
     })
 }
 
-/// Several calls that are not written as one is. A response template reads the one or the other.
+/// Decides what to do where several calls are written otherwise than a single one. A response template can read only one of the two.
 fn otherwise(renderer: &Renderer<'_>, cut: Cut) -> Option<Cut> {
     let several = Candidate::new(
         "as several are",
@@ -227,15 +230,15 @@ fn otherwise(renderer: &Renderer<'_>, cut: Cut) -> Option<Cut> {
 }
 
 /// The forms in which the calls of a turn can be read.
-fn forms(renderer: &Renderer<'_>, said: &str, calls: &[Call]) -> Vec<Candidate<(Cut, Form)>> {
+fn forms(renderer: &Renderer<'_>, turn: &str, calls: &[Call]) -> Vec<Candidate<(Cut, Form)>> {
     let found: Vec<(Cut, Form)> = Form::ALL
         .into_iter()
         .filter_map(|form| {
-            let cut = form.cut(&renderer.pieces, said, calls, &renderer.choices)?;
+            let cut = form.cut(&renderer.pieces, turn, calls, &renderer.choices)?;
             Some((cut, form))
         })
         .collect();
-    // Arguments that are JSON are read as JSON: member by member they would be read less well.
+    // Arguments that are JSON are read as JSON, and not key by key, since text patterns would read them less well.
     let has_json = found.iter().any(|(cut, _)| cut.body.is_json());
     let found = found
         .into_iter()
@@ -251,7 +254,8 @@ fn forms(renderer: &Renderer<'_>, said: &str, calls: &[Call]) -> Vec<Candidate<(
         };
         Candidate::new(form.describe(), form.describe(), because, (cut, form))
     };
-    // A call that only the beginning of a list stands before has to be told by its own beginning, which is a marker then.
+    // If only the bracket of a list stands before a call, nothing but the call's own beginning can open it, and that is a marker then. Such
+    // a form comes last.
     let is_marked = |literal: &String| {
         !literal
             .trim_matches(|c: char| c == '[' || c.is_whitespace())
@@ -277,8 +281,8 @@ fn after_content(
     let without = renderer.turn(context, &dialect.write(&calling)).ok()?.full;
     let with = calling.with_content(probe::CONTENT);
     let with = renderer.turn(context, &dialect.write(&with)).ok()?.full;
-    let said = anchor.turn(&with, probe::CONTENT)?;
-    let (_, rest) = said.split_once(&call.name)?;
+    let turn_text = anchor.turn(&with, probe::CONTENT)?;
+    let (_, rest) = turn_text.split_once(&call.name)?;
     let (_, end) = rest.split_once(probe::CONTENT)?;
     (!end.trim().is_empty()).then(|| Evidence {
         decision: "turn end",
@@ -380,7 +384,8 @@ fn around_candidates(
     candidates.collect()
 }
 
-/// Splits what follows the calls into their own closing and the end of the turn, which `end` is known to be, or to end like.
+/// Splits the text behind the calls into what closes them and the end of the turn. `end` is the end of a turn that ends with content; that
+/// of a turn with calls is the same or at least ends alike.
 fn split_end(renderer: &Renderer<'_>, tail: &str, end: &str) -> (String, String) {
     let mark = end.trim();
     let candidate = |name, because, at: usize| {
@@ -407,10 +412,10 @@ fn split_end(renderer: &Renderer<'_>, tail: &str, end: &str) -> (String, String)
             last,
         ));
     } else {
-        let said = tail.trim_end().len();
-        let at = match renderer.pieces.shared_end(&tail[..said], mark) {
+        let length = tail.trim_end().len();
+        let at = match renderer.pieces.shared_end(&tail[..length], mark) {
             0 => tail.len(),
-            shared => said - shared,
+            shared => length - shared,
         };
         candidates.push(candidate(
             "as far as it ends alike",

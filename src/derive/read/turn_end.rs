@@ -119,8 +119,8 @@ fn read_under(
     let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
     let turn = renderer.turn(context, &answer).ok()?;
     let tail = |render: &str| -> Option<String> {
-        let said = anchor.turn(render, probe::CONTENT)?;
-        let (_, tail) = said.rsplit_once(probe::CONTENT)?;
+        let turn_text = anchor.turn(render, probe::CONTENT)?;
+        let (_, tail) = turn_text.rsplit_once(probe::CONTENT)?;
         Some(tail.to_owned())
     };
     let at_end = tail(&turn.full)?;
@@ -131,8 +131,8 @@ fn read_under(
     let shared = renderer.choices.choose(DecisionId::TurnEnd, candidates)?;
     let (marker, rest) = at_end.split_at(shared);
     let (markers, epilogue) = match &in_middle {
-        // A conversation may end its last turn with a marker of its own; the others then end with the first one before
-        // the next message.
+        // The last turn of a conversation may end with a marker of its own. Then the other turns end with the first marker before the next
+        // message.
         Some(middle) if marker.trim().is_empty() && !rest.trim().is_empty() => {
             let before_next = renderer
                 .pieces

@@ -62,13 +62,13 @@ impl RenderCache {
         render: impl FnOnce() -> Result<String, RenderError>,
     ) -> Result<String, RenderError> {
         let hash = hash_of(context, add_generation_prompt);
-        if let Some(known) = self.0.borrow().by_hash.get(&hash) {
-            let known = known.iter().find(|known| {
-                known.add_generation_prompt == add_generation_prompt
-                    && is_identical(&known.context, context)
+        if let Some(kept) = self.0.borrow().by_hash.get(&hash) {
+            let kept = kept.iter().find(|kept| {
+                kept.add_generation_prompt == add_generation_prompt
+                    && is_identical(&kept.context, context)
             });
-            if let Some(known) = known {
-                return known.rendered.clone();
+            if let Some(kept) = kept {
+                return kept.rendered.clone();
             }
         }
         let rendered = render();

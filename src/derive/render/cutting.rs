@@ -10,19 +10,20 @@ use crate::derive::probe;
 /// Constants of more characters than this are prose, not markers.
 const LONGEST_MARKER: usize = 48;
 
-/// How many constants are tried, and at how many of them an answer may seem to be cut.
+/// How many constants are tried, and how many of those at which an answer seems to be cut are tried by themselves.
 const MAX_MARKERS: usize = 1024;
 const MAX_SUSPECTS: usize = 32;
 
-/// How often an answer is tried with the constants that are left. Each time one at which it is cut is found and left out.
+/// How often an answer is tried with the constants that are left. Each time, the constants at which it is cut are found and left out.
 const MAX_TRIES: usize = 32;
 
-/// The parts of an answer that the template drops where the answer has some of its constants in it.
+/// The constants at which the template drops a part of an answer. For example, a template that renders `content.split('</think>')[-1]`
+/// drops what stands before `</think>`.
 #[derive(Debug, Default)]
 pub(in crate::derive) struct Cutting {
-    /// The constants of which each drops what an answer says before it, in source order.
+    /// The constants before which everything in an answer is dropped, in source order.
     pub(in crate::derive) closing: Vec<Cut>,
-    /// Pairs of constants that drop what an answer says between them, and nothing before or after, the opening one first.
+    /// Pairs of constants, the opening one first, of which only what stands between the two is dropped.
     pub(in crate::derive) around: Vec<(String, Cut)>,
 }
 
@@ -37,8 +38,8 @@ pub(in crate::derive) struct Cut {
 }
 
 impl Cutting {
-    /// The cuts that may close what this marker opens: first those that say a word of it again, then the others in source
-    /// order.
+    /// The cuts that may close what this marker opens: first those that have a word in common with it, such as `<think>` and `</think>`,
+    /// then the others in source order.
     pub(in crate::derive) fn closing_for(&self, open: &str) -> Vec<&Cut> {
         let cuts = self.closing.iter().filter(|cut| cut.marker != open);
         let mut cuts: Vec<&Cut> = cuts.collect();
@@ -74,7 +75,8 @@ fn shares_word(a: &str, b: &str) -> bool {
     words(a).iter().any(|word| of_b.contains(word))
 }
 
-/// Finds the constants at which an answer is cut where another message follows; `render` says how an answer is rendered there.
+/// Finds the constants at which an answer is cut where another message follows. `render` renders a conversation with the given answer,
+/// followed by another message.
 pub(in crate::derive) fn read<'a>(
     pieces: &Pieces,
     constants: impl Iterator<Item = &'a str>,
@@ -121,7 +123,7 @@ fn word(index: usize) -> String {
     format!("{}{index}q", probe::REASONING)
 }
 
-/// The markers at which an answer with all of them is cut, by their numbers.
+/// Returns the numbers of the markers at which an answer with all of them in it is cut.
 fn suspects(
     markers: &[&str],
     render: &impl Fn(&str) -> Option<String>,
@@ -133,8 +135,8 @@ fn suspects(
     found
 }
 
-/// Searches the markers that are `left`, by halves where the template refuses an answer with all of them, and adds those at which an answer
-/// is cut to `found`.
+/// Adds the markers among those `left` at which an answer is cut to `found`. Where the template refuses an answer with all of them, each
+/// half is searched by itself.
 fn search(
     markers: &[&str],
     left: &mut Vec<usize>,
@@ -160,7 +162,8 @@ fn search(
     }
 }
 
-/// The marker up to which the template drops an answer that goes on with `open` and then with every other marker.
+/// Returns the number of the marker that ends what `open` begins: the first marker, in an answer with `open` and then every other one,
+/// behind which the answer is rendered again.
 fn closed_by(
     markers: &[&str],
     open: usize,
@@ -171,7 +174,8 @@ fn closed_by(
     cuts(&before, markers, &others, render)?.into_iter().next()
 }
 
-/// The markers at which the template begins or ends to drop something of an answer that begins so and goes on with all of them.
+/// Returns the markers at which the template begins or stops to drop text, in an answer that begins with `beginning` and then has each
+/// marker `among` them, with a word behind it. `None` where the template refuses that answer.
 fn cuts(
     beginning: &str,
     markers: &[&str],
@@ -192,7 +196,7 @@ fn cuts(
     Some(cuts.collect())
 }
 
-/// The marker, if what an answer says before it is dropped, and what it says after it is not.
+/// Returns the cut at a marker, if what an answer says before it is dropped, and what it says after it is not.
 fn closing(marker: &str, render: &impl Fn(&str) -> Option<String>) -> Option<Cut> {
     let given = format!("{}{marker}{}", probe::REASONING, probe::CONTENT);
     let rendered = render(&given)?;
@@ -204,7 +208,7 @@ fn closing(marker: &str, render: &impl Fn(&str) -> Option<String>) -> Option<Cut
     })
 }
 
-/// The two markers, if what an answer says between them is dropped, and nothing else.
+/// Returns the opening marker and the cut at the closing one, if only what an answer says between them is dropped.
 fn around(
     open: &str,
     close: &str,

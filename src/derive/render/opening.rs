@@ -54,8 +54,8 @@ fn shows_texts(renderer: &Renderer<'_>, requirements: &Requirements) -> bool {
     let context = renderer.user(false).and(answer);
     let rendered = renderer.render_wanting(requirements, &context, false);
     rendered.is_ok_and(|text| {
-        let mut said = [probe::USER, probe::CONTENT].iter();
-        said.all(|said| text.contains(said))
+        let mut words = [probe::USER, probe::CONTENT].iter();
+        words.all(|one| text.contains(one))
     })
 }
 

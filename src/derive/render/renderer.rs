@@ -108,7 +108,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Learns the pieces of which renders are made, from these among others.
+    /// Learns the pieces of which renders are made, from these renders and from those of the renderer's own conversations.
     pub(in crate::derive) fn know(&mut self, renders: &[Traced]) {
         let user = self.user(false);
         let plain = Conversation {
@@ -126,7 +126,8 @@ impl<'a> Renderer<'a> {
             .iter()
             .filter_map(|conversation| Some(self.traced(conversation)?.2))
             .collect();
-        // Whoever gives renders reads delimiters off them. What a template can take is told with the numbers that it writes.
+        // Delimiters are read off the given renders, so numbers in them become slots. Where no renders are given, only features are looked
+        // for, and the numbers stay.
         if !renders.is_empty() && own.iter().chain(renders).any(counters::any) {
             self.counts = true;
             self.added = RefCell::default();
@@ -145,7 +146,7 @@ impl<'a> Renderer<'a> {
     #[must_use]
     pub(in crate::derive) fn with_contents_as_they_are(mut self) -> Self {
         self.requirements.parts = false;
-        // The renders so far were made with content as a list of parts.
+        // The renders so far were made with content as a list of parts, so what was found by them no longer holds.
         self.added = RefCell::default();
         self.cache = RenderCache::default();
         self
@@ -154,7 +155,7 @@ impl<'a> Renderer<'a> {
     /// Begins anew, with these candidates to be taken.
     pub(in crate::derive) fn begin(&self, wanted: Vec<Preference>) {
         self.choices.want(wanted);
-        // The ends of conversations, which were looked at before, may be others now.
+        // The ends of conversations were decided before; with other candidates they may be others.
         let mut added = self.added.borrow_mut();
         added.retain(|(_, added)| !added.is_asked);
     }
@@ -175,7 +176,7 @@ impl<'a> Renderer<'a> {
 
     /// The context alone, without the generation prompt, even where the template writes one unasked.
     pub(in crate::derive) fn history(&self, context: &Context) -> Result<String, RenderError> {
-        // Asked first: finding it out renders other conversations, and this one is to be the last that was rendered.
+        // This is asked for first, since finding it out renders other conversations, and `context` is to be the last that was rendered.
         let added = self.added(&context.kwargs);
         let text = self.render(context, false)?;
         Ok(without(text, added.prompt.as_deref()))
@@ -196,15 +197,15 @@ impl<'a> Renderer<'a> {
     }
 
     fn added(&self, kwargs: &Map) -> Added {
-        let mut known = self.added.borrow_mut();
-        if let Some((_, added)) = known.iter().find(|(under, _)| under == kwargs) {
+        let mut added_before = self.added.borrow_mut();
+        if let Some((_, added)) = added_before.iter().find(|(under, _)| under == kwargs) {
             return added.clone();
         }
         let added = Added {
             listed: self.find_listed(kwargs),
             ..self.find_added(kwargs).unwrap_or_default()
         };
-        known.push((kwargs.clone(), added.clone()));
+        added_before.push((kwargs.clone(), added.clone()));
         added
     }
 
@@ -456,7 +457,7 @@ impl<'a> Renderer<'a> {
         render
     }
 
-    /// Finds out which texts the template writes as JSON: signs in them are escaped as JSON escapes them.
+    /// Finds out which texts the template writes as JSON: quotes, backslashes and line feeds in them are escaped as JSON escapes them.
     pub(in crate::derive) fn read_quotes(&mut self) {
         let is_json = |dialect: &Dialect, message: &dyn Fn(&str) -> Assistant, text: &str| {
             let signs = format!("{text} \"x\" \\ y\nz {text}");
@@ -492,13 +493,13 @@ impl<'a> Renderer<'a> {
     /// The render of a context as it is, with the quotes of texts that are written as JSON.
     pub(in crate::derive) fn raw(&self, context: &Context) -> Result<String, RenderError> {
         match self.json_texts.is_empty() && !self.counts {
-            // It is what others ask for, too.
+            // The analysis renders the same conversation, so that it is taken from the cache.
             true => self.render(context, false),
             false => self.render_wanting(&self.requirements, context, false),
         }
     }
 
-    /// Renders as if the template had other requirements.
+    /// Renders under other requirements than those that the template was found to have.
     pub(in crate::derive) fn render_wanting(
         &self,
         requirements: &Requirements,

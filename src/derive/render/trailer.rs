@@ -8,7 +8,7 @@ use crate::derive::probe;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::derive) struct Trailer<'t> {
     pub(in crate::derive) text: &'t str,
-    /// True if another text ends a message.
+    /// True if some other text stands between the user's last words and the trailer, and so ends the message.
     is_apart: bool,
 }
 
@@ -39,9 +39,10 @@ impl<'t> Trailer<'t> {
 
 /// Returns the text at the end of a conversation that belongs to none of its messages, if there is any.
 ///
-/// `asked` is a user's message, `prompt` the same with the generation prompt, and `answered` goes on with an answer. Where the answer
-/// begins as the prompt says, whatever it has before its content, the text before that ends the user's message; the text that the
-/// conversation has beyond is the trailer, if the answered one ends with it as well.
+/// `asked` is a user's message, `prompt` is the same with the generation prompt, and `answered` has an answer as well. The generation
+/// prompt is looked for in `answered`, before the answer: what stands between the user's words and it is the end of the user's message.
+/// What `asked` has behind that end is the trailer, if `answered` ends with it as well. For example, in `<u>Hi</u>{END}`,
+/// `<u>Hi</u>{END}<bot>` and `<u>Hi</u><bot>Yes{END}` the trailer is `{END}`.
 pub(in crate::derive) fn read<'t>(
     asked: &'t str,
     prompt: &str,

@@ -18,8 +18,8 @@ pub(in crate::derive) struct Renders<'t> {
 
 /// Returns the candidates for the prompt with which each of the renders ends; none where they do not end with one.
 ///
-/// The answer is followed by the end of its turn, and then by either the beginning of the next message or the prompt. It is a prompt if it
-/// also follows the user's message, and if the answer was rendered as going on from its beginning.
+/// Behind an answer stands the end of its turn, and then either the header of the next message or the prompt. The text at the end is a
+/// prompt if it also stands behind the user's message, and if an answer there was rendered as going on from the beginning of that text.
 pub(in crate::derive) fn candidates<'t>(
     renders: &Renders<'t>,
     pieces: &Pieces,
@@ -44,7 +44,8 @@ pub(in crate::derive) fn candidates<'t>(
         "up to there an answer is followed by the same where another message follows",
         shorter,
     ));
-    // Where nothing were left that ends an answer, what the conversation begins with ends its messages.
+    // If the longer prompt would leave nothing that ends an answer, the text with which the conversation begins ends its messages, and the
+    // shorter one is likelier.
     if longer.is_some_and(|longer| ends_nothing(renders, longer)) {
         candidates.reverse();
     }
@@ -63,7 +64,7 @@ fn ends_nothing(renders: &Renders<'_>, prompt: &str) -> bool {
     before.trim_end().ends_with(probe::CONTENT)
 }
 
-/// The prompt together with what every message begins with, if there is such, and the prompt alone.
+/// Returns the prompt, and before it the longer one that includes the header of every message, if there is such a header.
 fn prompts<'t>(renders: &Renders<'t>, pieces: &Pieces) -> Option<(Option<&'t str>, &'t str)> {
     let Renders {
         asked,
@@ -83,7 +84,7 @@ fn prompts<'t>(renders: &Renders<'t>, pieces: &Pieces) -> Option<(Option<&'t str
     if own.is_empty() || !after_user.ends_with(own) || begun <= after_user.len() - own.len() {
         return None;
     }
-    // What every message begins with, the prompt begins with too, and so does the whole conversation.
+    // The prompt may begin with the header of every message, with which the whole conversation begins as well.
     let shorter = at_end.len() - own.len();
     let mut start = shorter;
     while let Some(token) = pieces.tokens(&at_end[..start]).last()

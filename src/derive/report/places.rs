@@ -91,8 +91,8 @@ impl<'e, 'l> Seen<'e, 'l> {
     /// Returns the writers of a marker in the renders that it was read from.
     fn in_its_renders(&mut self, found: &Evidence) -> Vec<Writer> {
         let texts = sides(found).map(|side| {
-            let mut known = self.texts.iter();
-            known.position(|text| *text == side.text)
+            let mut texts = self.texts.iter();
+            texts.position(|text| *text == side.text)
         });
         for loosely in [false, true] {
             let mut texts: Vec<usize> = texts.into_iter().flatten().collect();
@@ -155,8 +155,8 @@ impl<'e, 'l> Seen<'e, 'l> {
     /// The traced render that has the text, and where it has it.
     fn trace(&mut self, text: usize) -> Option<(usize, &Traces<'l>)> {
         let conversation = self.conversations[text].as_ref()?;
-        let mut known = self.traced.iter();
-        let at = match known.position(|(other, _)| is_same(conversation, other)) {
+        let mut traced = self.traced.iter();
+        let at = match traced.position(|(other, _)| is_same(conversation, other)) {
             Some(at) => at,
             None if self.traced.len() == MAX_TRACED => return None,
             None => {
@@ -194,31 +194,31 @@ fn spot(
     anchor: &Anchor,
     loosely: bool,
 ) -> Option<(usize, usize)> {
-    let said = match text.starts_with(probe::USER) {
+    let words_end = match text.starts_with(probe::USER) {
         true => probe::USER.len(),
         false => 0,
     };
     if decision == "anchor" {
         let answer = text.find(probe::CONTENT).unwrap_or(text.len());
-        let before = occurrences(marker, &text[..answer], said, loosely).last();
-        return before.or_else(|| occurrences(marker, text, said, loosely).last());
+        let before = occurrences(marker, &text[..answer], words_end, loosely).last();
+        return before.or_else(|| occurrences(marker, text, words_end, loosely).last());
     }
     let literals = anchor.literals.iter();
     let begins = literals.filter_map(|literal| {
-        let at = said + text[said..].find(literal.as_str())?;
+        let at = words_end + text[words_end..].find(literal.as_str())?;
         Some((at, at + literal.len()))
     });
-    let turn = begins.min().map_or(said, |(_, end)| end);
+    let turn = begins.min().map_or(words_end, |(_, end)| end);
     let behind = closes(decision)
         .into_iter()
-        .find_map(|said| Some(text.find(&said)? + said.len()));
-    [behind, Some(turn), Some(said)]
+        .find_map(|words| Some(text.find(&words)? + words.len()));
+    [behind, Some(turn), Some(words_end)]
         .into_iter()
         .flatten()
         .find_map(|from| occurrences(marker, text, from, loosely).next())
 }
 
-/// Returns the texts behind which the answer to a question stands. The first of these that there is counts.
+/// Returns the texts behind which the marker of a decision stands. The first of these that occurs in a render counts.
 fn closes(decision: &str) -> Vec<String> {
     let value = |number: usize, argument: usize| {
         let call = probe::call(number);

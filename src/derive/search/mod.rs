@@ -77,7 +77,7 @@ pub(in crate::derive) fn settle(
         driver.try_rest(&best);
     }
     let decisions = driver.decisions(&best.attempt.asked);
-    // Whoever goes on with the bench is to see what was settled.
+    // Later steps use the renderer as well, so it is set to the candidates that were settled.
     renderer.begin(best.attempt.wanted);
     Ok(Settled {
         analysis: best.attempt.analysis,

@@ -74,7 +74,7 @@ enum Kind {
     List,
     /// A number, a truth value or an object.
     Other,
-    /// That depends on the text.
+    /// A value whose type depends on the text.
     Unknown,
 }
 

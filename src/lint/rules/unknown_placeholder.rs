@@ -60,7 +60,7 @@ fn check(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
                     Some("name the member itself, as in {name}".to_owned()),
                 )
             } else if !is_captured && root != CONTENT {
-                // That a group of the close does not count is told by a rule of its own.
+                // Another rule reports that a group of the close does not count.
                 if closing.contains(root) {
                     continue;
                 }

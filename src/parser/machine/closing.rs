@@ -15,8 +15,8 @@ use crate::pattern::Window;
 use crate::value::Value;
 
 impl Machine {
-    /// Ends the open region and returns to the implicit field. Its value goes into the message; what does not parse is
-    /// returned or kept, as was asked for.
+    /// Ends the open region and returns to the implicit field. The region's value goes into the message. The error of a region that does
+    /// not parse is returned or kept, as the options ask.
     pub(super) fn close(&mut self, window: &Window<'_>, sink: Sink<'_>) -> Result<(), ParseError> {
         let closed = self.end_region(window, sink);
         match closed {
@@ -36,7 +36,7 @@ impl Machine {
     }
 
     fn end_region(&mut self, window: &Window<'_>, sink: Sink<'_>) -> Result<(), ParseError> {
-        // Its parts are taken one by one: to move the whole costs more than all of this.
+        // The parts are taken one by one, since moving the whole region would cost more than all of this.
         let forgets = self.region.field.is_some_and(|index| self.forgets(index));
         let region = &mut self.region;
         let open = std::mem::replace(&mut region.field, self.template.implicit());
@@ -44,7 +44,7 @@ impl Machine {
         let (Some(index), true) = (open, opened) else {
             return Ok(());
         };
-        // Where delimiters in strings do not count, the model speaks of what stands there.
+        // Where delimiters in strings do not count, the model may write about markers there, so that none are looked for.
         let markers = self.rare.as_ref().and_then(|rare| rare.markers.as_ref());
         let markers = markers.filter(|_| region.strings.is_none());
         region.strings = None;
@@ -93,7 +93,7 @@ impl Machine {
             text: (!is_text).then(|| body.to_string()),
         });
         let parsed = match &field.transform {
-            // All of it has been told.
+            // The chunks have told all of its text, and nothing of it was kept.
             _ if forgets => Ok(Value::from("")),
             None if is_text && replaces => {
                 let (stripped, value) = field.content.text(std::mem::take(&mut body));
@@ -141,8 +141,8 @@ impl Machine {
                 None => rare.replaceable.push(new),
                 Some(one) => {
                     let old = std::mem::replace(one, new);
-                    let known = self.message.as_ref().and_then(|all| all.get(&field.name));
-                    let text = old.text.as_deref().or(known.and_then(Value::as_str));
+                    let in_message = self.message.as_ref().and_then(|all| all.get(&field.name));
+                    let text = old.text.as_deref().or(in_message.and_then(Value::as_str));
                     let text = text.unwrap_or_default();
                     let account = &mut rare.unclaimed;
                     account.drop(

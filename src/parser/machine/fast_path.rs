@@ -9,11 +9,11 @@ use crate::pattern::{ByteSet, Window};
 /// The fast path: which text can be taken without asking the delimiters.
 #[derive(Debug, Clone)]
 pub(super) enum FastPath {
-    /// None.
+    /// No text: the delimiters are asked of all of it.
     Not,
-    /// Nothing is kept, and nothing under way: text in which no delimiter begins is the region's.
+    /// No text is held and no delimiter is under way, so that text in which no delimiter begins is the region's.
     Passing,
-    /// Text is held, and stays so as long as none of these bytes comes.
+    /// Text is held, and all that follows is held with it until one of these bytes comes.
     Holding(Box<ByteSet>),
 }
 
@@ -30,13 +30,14 @@ impl Machine {
             && kept + text.len() <= self.options.limits.region_bytes
     }
 
-    /// Returns true if the text can be held like what is held, of which only `bytes` would change anything.
+    /// Returns true if the text can be held together with the text that is held. It has none of the `bytes` that would change anything, and
+    /// there is room for it.
     pub(super) fn changes_nothing(&self, text: &str, bytes: &ByteSet) -> bool {
         bytes.find(text.as_bytes()).is_none()
             && self.buffer.len() + text.len() <= self.options.limits.held_bytes
     }
 
-    /// Gives text to the open region in which no delimiter begins.
+    /// Gives text in which no delimiter begins to the open region.
     pub(super) fn pass_over(&mut self, text: &str, sink: Sink<'_>) {
         self.idle = 0;
         let start = self.position;

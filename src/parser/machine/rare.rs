@@ -1,4 +1,4 @@
-//! The part of a parser's state that most parses do without, and a new parser with them.
+//! The part of a parser's state that most parses do without, so that a new parser need not have it.
 
 use std::sync::Arc;
 
@@ -7,34 +7,35 @@ use crate::parser::leaked::{Leaked, Markers};
 use crate::parser::snapshot::Passed;
 use crate::parser::unclaimed::Account;
 
-/// Errors, delimiters and text that most parses have none of. It takes memory when the first of it comes, so that a new parser is small.
+/// Errors, delimiters and text that most parses do not have. Memory for them is taken when the first of them comes, so that a new parser is
+/// small.
 #[derive(Debug, Clone)]
 pub(super) struct Rare {
     /// The errors of regions that did not parse, under [`OnError::Keep`](crate::parser::OnError::Keep).
     pub(super) malformed: Vec<ParseError>,
-    /// The delimiters since they were last taken, when they are asked for.
+    /// The delimiters that were read since they were last taken, if the options say that they are kept.
     pub(super) passed: Vec<Passed>,
     /// The text that is in no field of the message.
     pub(super) unclaimed: Account,
-    /// The delimiters' texts that are looked for in the text of regions, if any are.
+    /// The markers that are looked for in the text of regions, if any are.
     pub(super) markers: Option<Arc<Markers>>,
     pub(super) leaked: Vec<Leaked>,
-    /// The last text of each field of which a later one would take the place.
+    /// The last text of each field whose later text replaces the earlier one.
     pub(super) replaceable: Vec<Replaceable>,
-    /// The error that the prefix ended in, for the next call.
+    /// The error in which the prefix ended. The next call returns it.
     pub(super) deferred: Option<ParseError>,
     /// The limit that ended the parse.
     pub(super) ended: Option<ParseError>,
 }
 
-/// The text of a region of which a later one would take the place.
+/// The text of a region that a later region of the same field would replace.
 #[derive(Debug, Clone)]
 pub(super) struct Replaceable {
     /// The field's index.
     pub(super) field: usize,
     /// Where in the text its value begins, the prefix counted.
     pub(super) start: usize,
-    /// `None` where the message has it, as it stands in the response.
+    /// The text; `None` where the message has it exactly as it stands in the response.
     pub(super) text: Option<String>,
 }
 

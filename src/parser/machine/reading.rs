@@ -17,7 +17,7 @@ use crate::response_template::Sought;
 const MAX_IDLE_DELIMITERS: usize = 64;
 
 impl Machine {
-    /// Reads as far as the text allows; with `complete`, to its end. After a limit there is nothing but that.
+    /// Reads as far as the text allows; with `complete`, to its end. After a limit was reached, it does nothing but return that error.
     pub(super) fn run(
         &mut self,
         text: &str,
@@ -28,7 +28,7 @@ impl Machine {
             return Err(error.clone());
         }
         if self.watches.is_empty() {
-            // The text so far was passed over without asking any, as each takes it.
+            // The text so far was passed over without asking any watch. Each begins its search where it is first asked.
             self.watches = self.template.plan().sought.iter().map(Watch::new).collect();
         }
         let window = Window {
@@ -37,7 +37,7 @@ impl Machine {
             complete,
         };
         let result = self.read(&window, sink);
-        // The window is gone after this.
+        // The window is gone after this call, so that the region keeps the text that is in it alone.
         let forgets = self.region.field.is_some_and(|index| self.forgets(index));
         let region = &mut self.region;
         if region.field.is_some() && region.opened {
@@ -87,7 +87,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Takes the text up to `end`, and waits for more.
+    /// Reads the text up to `end`, and holds what follows until more text comes.
     pub(super) fn hold(
         &mut self,
         window: &Window<'_>,
@@ -100,7 +100,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Where in the open region's strings the place is, if they count.
+    /// Returns where the place is, within a string of the open region or outside, if delimiters in strings do not count.
     pub(super) fn place_in_strings(&mut self, window: &Window<'_>, place: usize) -> Whereabouts {
         let region = &mut self.region;
         let Some((strings, field)) = region.strings.as_mut().zip(region.field) else {
@@ -110,14 +110,14 @@ impl Machine {
         strings.place(dialect.unwrap_or_default(), window, place)
     }
 
-    /// For a region of the field that begins here: what reads its strings, if they count.
+    /// Returns the reader of strings for a region of the field that begins at `start`, where delimiters in strings do not count.
     pub(super) fn strings(&self, field: usize, start: usize) -> Option<JsonStrings> {
         let content = &self.template.fields()[field].content;
         let count = self.options.skip_json_strings && content.string_delims().is_some();
         count.then(|| JsonStrings::new(start))
     }
 
-    /// Takes a delimiter; the text up to it is read.
+    /// Takes a delimiter. The text up to it has been read.
     pub(super) fn pass(
         &mut self,
         window: &Window<'_>,
@@ -162,7 +162,7 @@ impl Machine {
         closed
     }
 
-    /// Opens a region of the field; the one before has ended.
+    /// Opens a region of the field. The region before it has ended.
     pub(super) fn open_region(&mut self, field: usize, start: usize) {
         if self.options.skip_json_strings {
             self.region.strings = self.strings(field, start).map(Box::new);
@@ -209,7 +209,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Returns true if the text of the field's regions is told in pieces and needed no more after that.
+    /// Returns true if the text of the field's regions is told chunk by chunk and is not needed after that.
     pub(super) fn forgets(&self, field: usize) -> bool {
         self.options.forget && self.rare().markers.is_none() && {
             let field = &self.template.fields()[field];
@@ -217,7 +217,7 @@ impl Machine {
         }
     }
 
-    /// Puts text to the account of what no field takes.
+    /// Adds text to the account of the text that no field takes.
     pub(super) fn leave(&mut self, start: usize, text: &str) -> Result<(), ParseError> {
         let most = self.options.limits.region_bytes;
         let unclaimed = &mut self.rare_mut().unclaimed;

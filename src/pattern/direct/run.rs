@@ -429,7 +429,7 @@ impl Machine {
         })
     }
 
-    /// Where what ends the run comes first.
+    /// Returns where the text that ends the run comes first.
     fn guarded(
         &mut self,
         program: &Program,
@@ -442,10 +442,10 @@ impl Machine {
         };
         let Position { step, at: from } = place;
         self.guarded.resize(program.steps.len(), 0..0);
-        // From within what was passed over before the next one is the same.
-        let known = &self.guarded[step];
-        if known.start <= from && from < known.end {
-            return Ok(known.end);
+        // A search from within the stretch that was passed over finds the same end.
+        let passed = &self.guarded[step];
+        if passed.start <= from && from < passed.end {
+            return Ok(passed.end);
         }
         let end = self.first_of(program, text, (*guard, expects), from)?;
         self.guarded[step] = from..end;

@@ -50,7 +50,8 @@ pub(super) enum Step {
         min: u32,
         max: u32,
     },
-    /// A character of `first`, and up to the next that is not one of `inner` more of these, the last one of `last`.
+    /// A character of `first`, and behind it either nothing or characters of `inner` of which the last is one of `last`. These go on up to
+    /// the next character that is not one of `inner`.
     Trimmed(Box<Trimmed>),
     /// Anything up to the first place where what follows matches: `pad` and then the literal, which are steps of
     /// their own.
@@ -67,7 +68,7 @@ pub(super) enum Step {
     Close(usize),
 }
 
-/// The characters of a text with none of some at its ends.
+/// The characters of a text that may have some of them inside but not at its ends, such as the white space in a name.
 #[derive(Debug)]
 pub(super) struct Trimmed {
     pub(super) first: CharSet,

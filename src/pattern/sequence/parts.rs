@@ -299,8 +299,8 @@ fn with<'p>(alternative: &'p [Part], rest: &[&'p Part]) -> Vec<&'p Part> {
     alternative.iter().chain(rest.iter().copied()).collect()
 }
 
-/// Returns true if a run of the class ends where it ends whatever follows: no character of the class can begin what does, or it takes
-/// first what nothing else can need.
+/// Returns true if a run of the class ends at the same place whatever follows. It does if no character of the class can begin what follows,
+/// or if the run takes its characters first and nothing behind it can need them.
 fn ends(class: &ClassUnicode, lazy: bool, rest: &[&Part]) -> bool {
     let nothing = |rest: &[&Part]| rest.iter().all(|part| part.may_be_empty());
     let any_more = |part: &&&Part| {
@@ -354,7 +354,7 @@ fn ends(class: &ClassUnicode, lazy: bool, rest: &[&Part]) -> bool {
                 }
             }
             Part::Trimmed { first, .. } => return apart(first),
-            // The run comes first in taking; should what follows fail, the engine takes over.
+            // The run takes its characters first. If what follows then fails, the engine takes over.
             Part::Any | Part::Ahead(_) => return !lazy,
             Part::Open(_) | Part::Close(_) => {}
         }

@@ -75,7 +75,7 @@ enum Outcome {
     Fails,
     /// Another way to take the steps before might have led on.
     Undecided,
-    /// Nor does any later try match.
+    /// This try does not match, nor does any later one.
     Never,
 }
 
@@ -118,7 +118,8 @@ impl Progress {
         start..end
     }
 
-    /// The bytes without which the try under way goes on as it is, after it was held; `None` where they are not known.
+    /// Returns the bytes of which one has to come before the try that is held does anything but go on waiting; `None` where they are not
+    /// known.
     pub(crate) fn waits_for(&self, sequence: &Sequence) -> Option<ByteSet> {
         match sequence.steps.get(self.attempt?.step)? {
             Step::Until { literal, .. } | Step::Ahead(literal) => {

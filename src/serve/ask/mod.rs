@@ -163,7 +163,7 @@ fn name_results(messages: &mut [Value]) {
     }
 }
 
-/// A request of which members are taken.
+/// A request, whose members are taken from it one by one.
 struct Request {
     members: Map,
 }
@@ -283,7 +283,8 @@ impl Request {
     }
 }
 
-/// Takes from a tool that it is strict. It is said to the engine; chat templates would print it.
+/// Takes the member `strict` out of a tool, and returns true if the tool is strict. The engine is told of it; a chat template would print
+/// it.
 fn take_strict(tool: &mut Map) -> bool {
     tool.shift_remove("strict") == Some(Value::Bool(true))
 }

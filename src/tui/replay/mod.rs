@@ -88,7 +88,7 @@ pub(crate) struct Region {
     pub(crate) captures: Map,
     pub(crate) value: Option<Value>,
     pub(crate) error: Option<ParseError>,
-    /// The region whose value this one's took the place of.
+    /// The region whose value was replaced by this one's.
     pub(crate) replaces: Option<usize>,
 }
 
@@ -103,7 +103,7 @@ pub(crate) struct Watch {
     pub(crate) reason: &'static str,
 }
 
-/// How many messages are kept to begin from.
+/// How many messages are kept, from which those of other steps are built.
 const CHECKPOINTS: usize = 32;
 
 /// A parse, recorded. Places in it are byte offsets into [`Timeline::text`].
@@ -125,7 +125,7 @@ pub(crate) struct Timeline {
     told: told::Told,
     /// Why the parse failed as a whole.
     failure: Option<ParseError>,
-    /// Messages after so many regions, so far apart.
+    /// Messages that are kept, each with the number of regions behind which it stood.
     checkpoints: Vec<(usize, Map)>,
     apart: usize,
     message: Map,
@@ -406,19 +406,19 @@ impl<'t> Moment<'t> {
     }
 }
 
-/// Adds a region's value, if it has one. That it cannot be added was recorded as its error.
+/// Adds a region's value to the message, if it has one. Where it cannot be added, that was recorded as the region's error.
 fn add(message: &mut Map, template: &ResponseTemplate, region: &Region) {
     if let (Some(value), Some(field)) = (&region.value, template.fields().get(region.field)) {
         let _ = add_to_message(message, field, value.clone());
     }
 }
 
-/// Places are kept in four bytes; what is longer than they count is shown as if it ended there.
+/// Places are kept in four bytes. A place beyond what they count is shown as the last one.
 fn number(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// The first number below `end` for which `holds` is false; it is false for all that follow one for which it is.
+/// Returns the first number below `end` for which `holds` is false. It has to be false for all numbers behind that one, too.
 fn partition(end: usize, holds: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, end);
     while low < high {

@@ -32,9 +32,9 @@ pub(crate) struct Recorder {
     parser: Option<DeltaParser>,
     /// How much of the response has arrived.
     arrived: usize,
-    /// Up to where the walk has come.
+    /// The offset up to which events have been given their places.
     at: usize,
-    /// White space that no field took, up to where the walk has come.
+    /// White space before that offset that no field took.
     blank: Range<usize>,
     /// The bytes of text that no field took.
     lost: usize,
@@ -44,7 +44,7 @@ pub(crate) struct Recorder {
     filled: Vec<Option<usize>>,
     /// The message as the regions make it.
     message: Map,
-    said: Vec<RecordedEvent>,
+    events: Vec<RecordedEvent>,
 }
 
 impl Recorder {
@@ -89,7 +89,7 @@ impl Recorder {
             open: None,
             filled: vec![None; template.fields().len()],
             message: template.defaults().clone(),
-            said: Vec::new(),
+            events: Vec::new(),
         };
         let deltas = DeltaTemplate::new(Arc::clone(template));
         let options = deltas::Options {
@@ -100,7 +100,7 @@ impl Recorder {
             Ok(mut parser) => {
                 parser.find_leaked(Markers::of(template));
                 for event in parser.initial_events() {
-                    recorder.said.extend(said(template, event));
+                    recorder.events.extend(recorded(template, event));
                 }
                 for growth in parser.initial_growth() {
                     recorder.timeline.told.push(growth.clone(), 0);
@@ -137,10 +137,10 @@ impl Recorder {
         self.timeline.text.push_str(chunk);
         let template = Arc::clone(&self.timeline.template);
         let step = self.timeline.steps.len();
-        let (said_now, told) = (&mut self.said, &mut self.timeline.told);
+        let (events, told) = (&mut self.events, &mut self.timeline.told);
         let fed = match &mut self.parser {
             Some(parser) => parser.feed_steps(chunk, &mut |one| match one {
-                deltas::Step::Event(event) => said_now.extend(said(&template, &event)),
+                deltas::Step::Event(event) => events.extend(recorded(&template, &event)),
                 deltas::Step::Growth(growth) => told.push(growth, step),
             }),
             None => Ok(()),
@@ -155,10 +155,10 @@ impl Recorder {
     pub(crate) fn finish(&mut self) {
         let template = Arc::clone(&self.timeline.template);
         let step = self.timeline.steps.len();
-        let (said_now, told) = (&mut self.said, &mut self.timeline.told);
+        let (events, told) = (&mut self.events, &mut self.timeline.told);
         let ended = match &mut self.parser {
             Some(parser) => parser.finalize_steps(&mut |one| match one {
-                deltas::Step::Event(event) => said_now.extend(said(&template, &event)),
+                deltas::Step::Event(event) => events.extend(recorded(&template, &event)),
                 deltas::Step::Growth(growth) => told.push(growth, step),
             }),
             None => Ok(()),
@@ -195,13 +195,13 @@ impl Recorder {
         }
     }
 
-    /// Records a step: what was said since the last one, and what the parser is doing.
+    /// Records a step: the events since the last one, and what the parser is doing.
     fn note(&mut self, over: bool) {
         let passed = match &mut self.parser {
             Some(parser) => parser.take_delimiters(),
             None => Vec::new(),
         };
-        let said = std::mem::take(&mut self.said);
+        let events = std::mem::take(&mut self.events);
         let (position, until) = match &self.parser {
             Some(parser) => {
                 let snapshot = parser.parser().snapshot();
@@ -214,7 +214,7 @@ impl Recorder {
             }
             None => (self.at, self.at),
         };
-        self.said = self.walk(said, passed, until);
+        self.events = self.walk(events, passed, until);
         let mut status = if over {
             Status::Finalized
         } else {
@@ -276,20 +276,21 @@ impl Recorder {
         });
     }
 
-    /// Gives what was said its places, all of which lie before `until`. Returns the emptied list, for its memory.
+    /// Gives events their places, all of which lie before `until`. Returns the emptied list, for its memory.
     fn walk(
         &mut self,
-        mut said: Vec<RecordedEvent>,
+        mut events: Vec<RecordedEvent>,
         passed: Vec<Passed>,
         until: usize,
     ) -> Vec<RecordedEvent> {
         let step = self.timeline.steps.len();
-        let mut rest = said.drain(..).peekable();
+        let mut rest = events.drain(..).peekable();
         for Passed { field, side, span } in passed {
             self.text(&mut rest, span.start, step);
             self.skip(span.start, step);
-            let ended = rest
-                .next_if(|said| matches!(said, RecordedEvent::Close(_) | RecordedEvent::Error(_)));
+            let ended = rest.next_if(|event| {
+                matches!(event, RecordedEvent::Close(_) | RecordedEvent::Error(_))
+            });
             match ended {
                 Some(ended) => {
                     let close = (side == Edge::Close).then(|| span.clone());
@@ -309,7 +310,7 @@ impl Recorder {
             self.at = span.end;
             if side == Edge::Open
                 && rest
-                    .next_if(|said| matches!(said, RecordedEvent::Open(_)))
+                    .next_if(|event| matches!(event, RecordedEvent::Open(_)))
                     .is_some()
             {
                 self.open(field, Some(span), step);
@@ -325,10 +326,10 @@ impl Recorder {
             self.skip(until, step);
         }
         self.at = self.at.max(until);
-        said
+        events
     }
 
-    /// Text up to there of which no event told: no field took it. White space alone is no entry.
+    /// Passes over text up to `until` of which no event told: no field took it. White space alone is no entry.
     fn skip(&mut self, until: usize, step: usize) {
         let from = self.at;
         if until <= from {
@@ -358,8 +359,8 @@ impl Recorder {
         self.push(EntryKind::Unclaimed, regions, start..until, step);
     }
 
-    /// Text of the open region up to the next delimiter, which may be what opens the implicit field. What is said behind that
-    /// delimiter is left: two of them may stand side by side.
+    /// Reads text of the open region up to the next delimiter, which may be the one that opens the implicit field. Events behind that
+    /// delimiter are left, since two delimiters may stand side by side.
     fn text(
         &mut self,
         rest: &mut std::iter::Peekable<std::vec::Drain<'_, RecordedEvent>>,
@@ -369,7 +370,7 @@ impl Recorder {
         while self.at < until {
             match rest.peek() {
                 Some(RecordedEvent::Open(field)) if self.open.is_none() => {
-                    // An open delimiter's own region comes after it; this one has text.
+                    // The region of an explicit field opens behind its delimiter. Only that of the implicit field opens with a text.
                     if Some(*field) != self.timeline.template.implicit() {
                         return;
                     }
@@ -450,7 +451,7 @@ impl Recorder {
         self.checkpoint(index + 1);
     }
 
-    /// Keeps the message now and then; when there are too many, every second one, and from then on half as often.
+    /// Keeps the message now and then. When too many are kept, every second one is dropped, and from then on they are kept half as often.
     fn checkpoint(&mut self, closed: usize) {
         let timeline = &mut self.timeline;
         if !closed.is_multiple_of(timeline.apart) {
@@ -477,7 +478,7 @@ impl Recorder {
     }
 }
 
-fn said(template: &ResponseTemplate, event: &Event<'_>) -> Option<RecordedEvent> {
+fn recorded(template: &ResponseTemplate, event: &Event<'_>) -> Option<RecordedEvent> {
     Some(match event {
         Event::RegionOpen { field } => {
             let mut fields = template.fields().iter();

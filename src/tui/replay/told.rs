@@ -1,7 +1,7 @@
 //! The growth of the message, adjacent pieces of one text joined, as the clients of a server would have been told it by a step.
 //!
-//! As of the events there is one list for the whole parse, and a step knows how far it had come in it. Of the last of these only the
-//! beginning had been told by then, since a text grows from step to step; so a step holds two numbers.
+//! There is one list for the whole parse, as there is one of events, and a step of the parse knows how far it had come in it. A text grows
+//! from step to step, so that of the last item only the beginning may have been told. A step therefore holds two numbers.
 
 use crate::deltas::{Growth, push_joined};
 
@@ -9,7 +9,7 @@ use crate::deltas::{Growth, push_joined};
 #[derive(Debug, Default)]
 pub(super) struct Told {
     growth: Vec<Growth<'static>>,
-    /// For each of them the step at which the last piece of it was told.
+    /// For each step of growth, the step of the parse at which the last piece of it was told.
     last: Vec<usize>,
 }
 
@@ -17,7 +17,7 @@ pub(super) struct Told {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Mark {
     count: u32,
-    /// The bytes of the last one's text.
+    /// The bytes of the last one's text that had been told.
     bytes: u32,
 }
 
@@ -64,7 +64,7 @@ impl<'t> Growths<'t> {
         self.all.len()
     }
 
-    /// One of them, and as much of its text as had been told; the text is empty for one that has none.
+    /// Returns a step of growth, and as much of its text as had been told; the text is empty for a step that has none.
     pub(crate) fn get(self, index: usize) -> Option<(&'t Growth<'static>, &'t str)> {
         let growth = self.all.get(index)?;
         let text = text_of(growth).unwrap_or_default();

@@ -251,7 +251,7 @@ impl State {
         self.timeline().step_at(self.place).is_err()
     }
 
-    /// Chooses no entry and no step of growth: of each the last one counts.
+    /// Chooses no entry and no step of growth, so that the last one of each counts.
     pub(crate) fn choose_last(&mut self) {
         self.entry = None;
         self.grown = None;
@@ -354,8 +354,8 @@ impl State {
         self.enter(Mode::Prompt(Prompt { asked, editor }));
     }
 
-    /// Of a response that is still arriving, what is there becomes a sample of its own, so that it can be worked on while the rest
-    /// goes on arriving.
+    /// Makes a sample of its own of what is there of a response that is still arriving, so that it can be worked on while the rest goes on
+    /// arriving.
     pub(crate) fn detach(&mut self) {
         if !self.sample().live {
             return;

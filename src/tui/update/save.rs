@@ -91,7 +91,7 @@ pub(super) fn fixture(state: &mut State, folder: &str) -> Effect {
         events: sample.records_events.then(|| events(state)),
         deltas: None,
     };
-    // Of a fixture that was there before nothing is left that this one does not have.
+    // Files of an earlier fixture in that folder are removed if this one does not have them.
     let texts = fixture.texts();
     let files = Fixture::files().map(|name| {
         let text = texts.iter().find(|(file, _)| *file == name);

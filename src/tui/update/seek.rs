@@ -398,7 +398,7 @@ pub(super) fn play(state: &mut State, steps: usize) {
     }
 }
 
-/// From the marker that is chosen to the next place in the response where it stands, or to the next response that has it.
+/// Goes from the chosen marker to the next place in the response where it stands, or to the next response that has it.
 pub(super) fn next_place_of_marker(state: &mut State) {
     let row = state.scroll(Pane::Derivation).row;
     let marker = state
@@ -432,7 +432,7 @@ pub(super) fn next_place_of_marker(state: &mut State) {
     }
 }
 
-/// From the place in the response to the marker that stands there.
+/// Goes from the place in the response to the marker that stands there.
 pub(super) fn evidence_of_place(state: &mut State) {
     let Some(derivation) = &state.derivation else {
         state.warn(
@@ -453,7 +453,7 @@ pub(super) fn evidence_of_place(state: &mut State) {
         let alike = known.filter_map(|(row, evidence)| {
             let known = evidence.text.trim();
             let is_alike = marker.contains(known) || known.contains(marker);
-            // How much of the one is the other: the nearest counts.
+            // The less the two differ in length, the nearer they are.
             let apart = marker.len().abs_diff(known.len());
             (!known.is_empty() && is_alike).then_some((apart, row))
         });

@@ -63,7 +63,7 @@ fn markers(derivation: &Derivation, chosen: usize, area: Rect, canvas: &mut Canv
     }
 }
 
-/// How the marker was read off and what writes it, a line each; the area that is left.
+/// Draws how the marker was read off and what writes it, a line each, and returns the area that is left.
 fn told(notes: &[Option<String>], area: Rect, canvas: &mut Canvas<'_>) -> Rect {
     let mut left = area;
     for note in notes.iter().flatten() {
@@ -113,7 +113,7 @@ fn renders(marker: &Marker, top: usize, area: Rect, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// One render, what the other one has not marked.
+/// Draws one render, and marks in it what the other one does not have.
 fn render(pieces: &[Piece], side: Side, top: usize, area: Rect, canvas: &mut Canvas<'_>) {
     let mut text = String::new();
     let mut own = Vec::new();

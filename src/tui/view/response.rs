@@ -45,7 +45,7 @@ fn bytes(count: usize) -> String {
 pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     let text = state.shown_text();
     let now = state.now();
-    // Where what is shown stands in what is parsed; of a prefix that is edited that cannot be said.
+    // Where the shown text stands in the parsed text, which cannot be told of a prefix that is edited.
     let (shift, cursor) = match state.mode {
         Mode::Edit(Edited::Response) => (Some(now.timeline.prefix()), state.draft.cursor()),
         Mode::Edit(Edited::Prefix) => (None, state.draft.cursor()),

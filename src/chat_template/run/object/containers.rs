@@ -11,7 +11,7 @@ use super::key::{Key, StrKey};
 use crate::chat_template::run::fault::Fault;
 use crate::chat_template::run::trace::Taint;
 
-/// Under which path what is read of a container of the inputs is told: list indices are folded.
+/// The path under which it is told what was read of a container of the inputs, with list indices folded.
 #[derive(Debug)]
 pub(in crate::chat_template::run) struct ReadPath {
     pub(in crate::chat_template::run) path: String,
@@ -32,7 +32,7 @@ pub(in crate::chat_template::run) type Dict = Container<OrderedMap<Key, Py>>;
 pub(in crate::chat_template::run) struct Container<T> {
     items: RefCell<T>,
     pub(in crate::chat_template::run) read: Option<Rc<ReadPath>>,
-    /// The inputs from which it has its items in this number and order, or its keys.
+    /// The inputs that decide how many items it has and in which order, or which keys.
     shape: Cell<Taint>,
     /// How deep values nest in it, itself included. What was put into what it holds since does not count.
     depth: Cell<u16>,
@@ -127,17 +127,17 @@ impl<T> Container<T> {
         self.shape.set(shape.derived());
     }
 
-    /// It holds values that nest at least so deep, itself included.
+    /// Notes that it holds values that nest at least so deep, itself included.
     pub(in crate::chat_template::run) fn deepen(&self, depth: usize) {
         self.depth.set(self.depth.get().max(narrow(depth)));
     }
 
-    /// It stands in at least so many containers.
+    /// Notes that it stands in at least so many containers.
     pub(in crate::chat_template::run) fn sink(&self, level: usize) {
         self.level.set(self.level.get().max(narrow(level)));
     }
 
-    /// Marks it as one that the render empties at its end; whether it was not marked before.
+    /// Marks it as one that the render empties at its end, and returns true if it was not marked before.
     pub(in crate::chat_template::run) fn keep(&self) -> bool {
         !self.is_kept.replace(true)
     }

@@ -96,11 +96,11 @@ pub(super) enum Global {
 /// Where a loop has its items from, beside those that it came to.
 #[derive(Debug)]
 pub(super) enum Rest {
-    /// There are no others.
+    /// The loop has no other items.
     Nothing,
-    /// These, taken off one by one; whoever walks over the same generator takes them too.
+    /// Items that are taken off one by one. A second walk over the same generator takes them too.
     Queue(Rc<RefCell<VecDeque<Py>>>),
-    /// Those of a container that may change while the loop runs.
+    /// The items of a container that may change while the loop runs.
     Live(Box<Live>),
 }
 

@@ -83,7 +83,7 @@ type Members = Vec<(Rc<str>, Node)>;
 pub(super) struct Trace {
     nodes: RefCell<Vec<NodeKind>>,
     joins: RefCell<HashMap<(Node, Node), Node>>,
-    /// Members that were asked for and not found, by what was asked; of each these are few.
+    /// Members that were asked for and not found, by the node that was asked; there are few for each.
     missing: RefCell<HashMap<Node, Members>>,
     decided: RefCell<Vec<bool>>,
     /// The expression that is evaluated, and its node when there is one.
@@ -137,23 +137,23 @@ impl Trace {
         index as Node + 1
     }
 
-    /// The input that is this variable, itself.
+    /// The taint of a variable that is an input itself.
     pub(super) fn variable(&self, name: &str) -> Taint {
         self.member(Taint::NONE, &Rc::from(name))
     }
 
-    /// A member of a dictionary that is an input, itself.
+    /// The taint of a member of a dictionary, which is an input itself as the dictionary is.
     pub(super) fn member(&self, of: Taint, key: &Rc<str>) -> Taint {
         Taint(self.add(NodeKind::Key(of.node(), key.clone())) | Taint::ITSELF)
     }
 
-    /// An item of a list that is an input, itself.
+    /// The taint of an item of a list, which is an input itself as the list is.
     pub(super) fn item(&self, of: Taint, index: usize) -> Taint {
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         Taint(self.add(NodeKind::Item(of.node(), index)) | Taint::ITSELF)
     }
 
-    /// A member that is not there: what says so is the place where it would be.
+    /// The taint of a member that is not there. It names the place where the member would be.
     pub(super) fn absent(&self, of: Taint, key: &str) -> Taint {
         if !of.is_itself() && !of.is_none() {
             return of;
@@ -169,8 +169,8 @@ impl Trace {
         Taint(node)
     }
 
-    /// The inputs that decided a lookup in a dictionary that finds nothing. A message has its reasoning under two names whichever of
-    /// three it came under, so that all of them have their say.
+    /// The inputs because of which a lookup in a dictionary found nothing. A message has its reasoning under two names, whichever of three
+    /// it came under, so that for a reasoning all three count.
     pub(super) fn not_found(&self, of: Taint, key: &str) -> Taint {
         if of.is_none() {
             return Taint::NONE;
@@ -207,7 +207,7 @@ impl Trace {
         Taint(node)
     }
 
-    /// The inputs of a piece. How the text of a key reads depends on what holds the key, not on what it holds.
+    /// The inputs of a piece. The text of a key depends on the object that has the key, and not on the value under it.
     pub(super) fn inputs_of(&self, piece: &Piece) -> Taint {
         if piece.origin == 0 {
             return Taint::NONE;
@@ -227,7 +227,7 @@ impl Trace {
             return all;
         }
         for piece in pieces {
-            // What one input was cut into is often next to each other.
+            // Pieces of one input are often next to each other.
             if piece.origin != last || piece.is_key() {
                 last = piece.origin;
                 all = self.join(all, self.inputs_of(piece));
@@ -247,7 +247,7 @@ impl Trace {
         }
     }
 
-    /// Control flow read what was made of these inputs.
+    /// Notes that control flow read something made of these inputs.
     pub(super) fn decide(&self, taint: Taint) {
         let node = taint.node() as usize;
         if node == 0 {
@@ -260,7 +260,7 @@ impl Trace {
         decided[node] = true;
     }
 
-    /// Says which expression is evaluated.
+    /// Notes which expression is evaluated.
     pub(super) fn set_here(&self, span: Span) {
         if self.here.get().0 != span {
             self.here.set((span, 0));

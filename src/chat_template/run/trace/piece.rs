@@ -2,7 +2,8 @@
 
 use super::{Node, Taint};
 
-/// A stretch of a text with one origin. A piece without bytes stands for what might have been there: an input that is empty.
+/// A stretch of a text with one origin. A piece without bytes stands for text that might have been there, such as that of an input that is
+/// empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::chat_template::run) struct Piece {
     pub(super) len: u32,
@@ -16,7 +17,7 @@ pub(in crate::chat_template::run) struct Piece {
 const SHOWS: u8 = 1;
 const DERIVED: u8 = 2;
 const KEY: u8 = 4;
-/// The bytes do not stand one to one, even where there are as many.
+/// The bytes do not stand for those of the origin one by one, even where there are as many.
 const UNEVEN: u8 = 8;
 
 pub(super) fn narrow(len: usize) -> u32 {
@@ -44,7 +45,7 @@ impl Piece {
         }
     }
 
-    /// Text that was written for an origin: of its own, as a number's digits are, or derived.
+    /// Text that was written for an origin. It is the origin's own, as a number's digits are, or derived.
     pub(in crate::chat_template::run) fn written(len: usize, origin: Node, derived: bool) -> Self {
         Self {
             from_len: 0,
@@ -76,12 +77,12 @@ impl Piece {
         (self.kind & SHOWS != 0).then_some((from, from + len))
     }
 
-    /// Returns true if each byte stands for one of the origin.
+    /// Returns true if each byte stands for one byte of the origin.
     fn is_even(&self) -> bool {
         self.kind & (SHOWS | UNEVEN) == SHOWS && self.len == self.from_len
     }
 
-    /// So many bytes of it from an offset on.
+    /// Returns the part of the piece that has `len` bytes from an offset on.
     pub(super) fn part(&self, offset: u32, len: u32) -> Self {
         if self.is_even() {
             return Self {
@@ -91,7 +92,7 @@ impl Piece {
                 ..*self
             };
         }
-        // Some of a number's digits are not the number.
+        // A part of a number's digits is not the number.
         let cut = len != self.len;
         Self {
             len,
@@ -100,7 +101,7 @@ impl Piece {
         }
     }
 
-    /// The piece as the origin of other text of a length: of another character, or else of an escape and the like.
+    /// Returns the piece as the origin of other text, which has `len` bytes: of another character, or else of an escape and the like.
     pub(super) fn instead(&self, len: usize, is_character: bool) -> Self {
         Self {
             len: narrow(len),
@@ -124,7 +125,7 @@ impl Piece {
         }
     }
 
-    /// Takes in the piece behind it, when that continues it.
+    /// Takes in the piece behind it if that continues it, and returns true if it did.
     pub(super) fn absorb(&mut self, next: &Self) -> bool {
         let alike = self.origin == next.origin && self.kind == next.kind;
         let continues = if self.kind & SHOWS == 0 {

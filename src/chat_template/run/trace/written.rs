@@ -21,12 +21,12 @@ pub(in crate::chat_template::run) struct Written {
 struct Traced {
     trace: Rc<Trace>,
     pieces: Vec<Piece>,
-    /// The pieces before this one belong to other text.
+    /// The index of the first piece of this text; those before it belong to other text.
     floor: usize,
 }
 
 impl Written {
-    /// Nothing yet.
+    /// An empty text.
     pub(in crate::chat_template::run) fn new(trace: Option<&Rc<Trace>>) -> Self {
         Self {
             text: String::new(),
@@ -74,7 +74,7 @@ impl Written {
             if inputs.is_none() {
                 return;
             }
-            // Of many that are empty there is one for all, so that there are never many more pieces than bytes.
+            // One empty piece stands for all that follow each other, so that there are never many more pieces than bytes.
             if traced.pieces.len() > traced.floor
                 && let Some(last) = traced.pieces.last_mut()
                 && last.is_empty()
@@ -87,13 +87,13 @@ impl Written {
         append(&mut traced.pieces, traced.floor, piece);
     }
 
-    /// Text that comes from no input but from what the template does here.
+    /// Adds text that comes from no input, but from what the template does here.
     #[inline]
     pub(in crate::chat_template::run) fn push(&mut self, text: &str) {
         self.push_of(text, Taint::NONE);
     }
 
-    /// Text that was derived from inputs, or from what the template does here.
+    /// Adds text that was derived from inputs or, where there are none, from what the template does here.
     #[inline]
     pub(in crate::chat_template::run) fn push_of(&mut self, text: &str, taint: Taint) {
         self.text.push_str(text);
@@ -106,7 +106,7 @@ impl Written {
         }
     }
 
-    /// Nothing, because inputs are what they are.
+    /// Adds no text, which is so because inputs are what they are.
     #[inline]
     pub(in crate::chat_template::run) fn push_nothing(&mut self, taint: Taint) {
         if !taint.is_none() {
@@ -114,7 +114,7 @@ impl Written {
         }
     }
 
-    /// The text of a value as it is, derived only when the value is not an input itself.
+    /// Adds the text of a value. It is derived unless the value is an input itself.
     #[inline]
     pub(in crate::chat_template::run) fn push_value(&mut self, text: &str, taint: Taint) {
         if taint.is_itself() {
@@ -125,7 +125,7 @@ impl Written {
         }
     }
 
-    /// A constant of the template.
+    /// Adds a constant of the template.
     #[inline]
     pub(in crate::chat_template::run) fn push_constant(&mut self, text: &str, origin: Node) {
         self.text.push_str(text);
@@ -134,7 +134,7 @@ impl Written {
         }
     }
 
-    /// A string.
+    /// Adds a string.
     #[inline]
     pub(in crate::chat_template::run) fn push_text(&mut self, text: &Text) {
         if self.traced.is_none() {
@@ -147,7 +147,7 @@ impl Written {
         }
     }
 
-    /// A part of a string.
+    /// Adds a part of a string.
     #[inline]
     pub(in crate::chat_template::run) fn push_part(&mut self, text: &Text, range: Range<usize>) {
         self.push_changed(text, range, |piece| piece);
@@ -164,7 +164,7 @@ impl Written {
         }
     }
 
-    /// Text that stands for a part of a string, such as an escape for a character. With `also` it comes from further inputs.
+    /// Adds text that stands for a part of a string, such as an escape for a character. It comes from the inputs `also` as well.
     pub(in crate::chat_template::run) fn push_instead(
         &mut self,
         shown: &str,
@@ -212,12 +212,12 @@ impl Written {
                 Piece::written(shown.len(), origin, true)
             }
         };
-        // What is empty beside a character stays beside what stands for it.
+        // An empty piece beside a character stays beside the text that stands for the character.
         self.push_nothing(beside);
         self.piece(piece);
     }
 
-    /// A string that is there because of further inputs.
+    /// Adds a string that is there because of further inputs.
     pub(in crate::chat_template::run) fn push_because(&mut self, text: &Text, also: Taint) {
         let trace = match &self.traced {
             Some(traced) if !also.is_none() => traced.trace.clone(),
@@ -232,7 +232,7 @@ impl Written {
                 return piece.with_origin(also.node()).without_from();
             }
             if piece.is_key() {
-                // The member is named, and with it what holds it.
+                // The member is named, and so is the object that holds it.
                 let member = Taint(piece.origin);
                 return piece.with_origin(trace.join(member, also).node());
             }
@@ -240,8 +240,8 @@ impl Written {
         });
     }
 
-    /// Characters each of which is written as something else, or as it is: `change` says what stands for a character when
-    /// that is not the character itself. With no trace this is slower than what it stands for, and not used.
+    /// Adds a text of which some characters are written as something else. For such a character, `change` writes the text that stands for
+    /// it and returns true. Without a trace there are faster ways, and this is not used.
     pub(in crate::chat_template::run) fn push_mapped(
         &mut self,
         text: &Text,
@@ -265,7 +265,7 @@ impl Written {
         }
     }
 
-    /// Starts text of its own at the end; what [`take`](Self::take) needs to end it.
+    /// Begins a text of its own at the end, and returns what [`take`](Self::take) needs to end it.
     pub(in crate::chat_template::run) fn mark(&mut self) -> (usize, usize) {
         let before = self.traced.as_ref().map_or(0, |traced| traced.floor);
         if let Some(traced) = &mut self.traced {
@@ -274,7 +274,7 @@ impl Written {
         (self.text.len(), before)
     }
 
-    /// Takes off the text that was started at a mark.
+    /// Takes off the text that was begun at a mark.
     pub(in crate::chat_template::run) fn take(&mut self, (at, floor): (usize, usize)) -> Text {
         let text: Rc<str> = Rc::from(&self.text[at..]);
         self.text.truncate(at);

@@ -232,7 +232,7 @@ fn pairs_in(response: &str, at: usize, arguments: &Map) -> Option<(FoundBody, us
     let mut is_python = false;
     let mut end = at;
     while !left.is_empty() {
-        // Of the keys that are left the one that comes next.
+        // The next of the keys that are left, in the order of the text.
         let next = left.iter().enumerate().filter_map(|(index, (key, value))| {
             let start = find(response, key, end).filter(|start| start - end <= MAX_BETWEEN)?;
             let behind = start + key.len();
