@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use super::address;
 use super::error::FetchError;
-use super::settings::Settings;
-use super::transport::{Answer, Pause, Request, Transport, Unreachable, UnreachableKind};
+use super::settings::HubSettings;
+use super::transport::{HubAnswer, HubRequest, Pause, Transport, Unreachable, UnreachableKind};
 
 /// How many redirects are followed.
 const REDIRECTS: usize = 8;
@@ -40,7 +40,7 @@ pub(super) struct About<'a> {
 /// Asks for what is at a path of the endpoint, of at most `limit` bytes.
 pub(super) fn ask(
     transport: &dyn Transport,
-    settings: &Settings,
+    settings: &HubSettings,
     path: &str,
     limit: u64,
     about: About<'_>,
@@ -124,7 +124,7 @@ struct Refusal {
 }
 
 impl Refusal {
-    fn of(answer: &Answer) -> Self {
+    fn of(answer: &HubAnswer) -> Self {
         let text = |name| answer.header(name).unwrap_or_default();
         let message: String = text("X-Error-Message").chars().take(WORDS).collect();
         Self {
@@ -140,7 +140,7 @@ impl Refusal {
         !matches!(self.status, 408 | 429 | 500 | 502 | 503 | 504)
     }
 
-    fn error(self, settings: &Settings, url: String, about: About<'_>) -> FetchError {
+    fn error(self, settings: &HubSettings, url: String, about: About<'_>) -> FetchError {
         let repo = about.repo.to_owned();
         let has_token = settings.token.is_some();
         let endpoint = settings.endpoint.clone();
@@ -173,7 +173,7 @@ impl Refusal {
 }
 
 /// For how long the server wants to be left alone: in seconds in `Retry-After`, or where it has none left, in `RateLimit` (`"api";r=0;t=55`).
-fn after(answer: &Answer) -> Option<Duration> {
+fn after(answer: &HubAnswer) -> Option<Duration> {
     let seconds = |text: &str| text.trim().parse().ok().map(Duration::from_secs);
     let retry = answer.header("Retry-After").and_then(seconds);
     retry.or_else(|| {
@@ -193,7 +193,7 @@ fn after(answer: &Answer) -> Option<Duration> {
 /// Asks once, and follows redirects.
 fn once(
     transport: &dyn Transport,
-    settings: &Settings,
+    settings: &HubSettings,
     url: &str,
     limit: u64,
 ) -> Result<Outcome, FetchError> {
@@ -203,7 +203,7 @@ fn once(
     for _ in 0..=REDIRECTS {
         let is_endpoint = address::origin(&url) == endpoint;
         let token = settings.token.as_deref().filter(|_| is_endpoint);
-        let answer = transport.get(&Request::new(&url, token));
+        let answer = transport.get(&HubRequest::new(&url, token));
         let answer = answer.map_err(|cause| FetchError::Unreachable {
             url: url.clone(),
             cause,
@@ -239,7 +239,7 @@ fn once(
 }
 
 /// The body, unless it is longer than the limit. That one is announced to be is enough.
-fn read(answer: Answer, url: &str, limit: u64) -> Result<Vec<u8>, FetchError> {
+fn read(answer: HubAnswer, url: &str, limit: u64) -> Result<Vec<u8>, FetchError> {
     let too_large = || FetchError::TooLarge {
         url: url.to_owned(),
         limit,

@@ -137,6 +137,7 @@ pub fn model_of_snapshot(folder: &Path) -> Option<String> {
 
 /// The files of a model that are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Wanted {
     /// Those that reading its chat templates needs.
     ChatTemplates,

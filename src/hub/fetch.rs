@@ -16,7 +16,7 @@ use super::cache::{CONFIG, Cache, LEGACY, RAW, TOKENIZER, Wanted};
 use super::error::FetchError;
 use super::id::ModelId;
 use super::listing::{Listed, Listing, is_etag};
-use super::settings::Settings;
+use super::settings::HubSettings;
 use super::store::Store;
 use super::transport::Transport;
 
@@ -36,7 +36,7 @@ const SPECIAL: &str = "special_tokens_map.json";
 /// The Hub, by way of a transport, with the cache into which it is fetched.
 #[derive(Debug)]
 pub struct Hub<T> {
-    settings: Settings,
+    settings: HubSettings,
     cache: Cache,
     transport: T,
     /// The contents that were seen, by their tags. The Hub computes these from the contents, so that two models with the same tag have the
@@ -58,7 +58,7 @@ pub struct Fetched {
 
 impl<T: Transport> Hub<T> {
     /// The Hub.
-    pub fn new(settings: Settings, cache: Cache, transport: T) -> Self {
+    pub fn new(settings: HubSettings, cache: Cache, transport: T) -> Self {
         Self {
             settings,
             cache,

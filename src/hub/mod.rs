@@ -23,6 +23,8 @@ mod ask;
 mod cache;
 mod error;
 mod fetch;
+#[cfg(test)]
+mod fetch_tests;
 mod id;
 mod listing;
 mod settings;
@@ -36,8 +38,8 @@ pub use cache::{Cache, NotCached, Wanted, is_complete, model_of_snapshot};
 pub use error::FetchError;
 pub use fetch::{Fetched, Hub};
 pub use id::{ModelId, NotAModelId};
-pub use settings::Settings;
-pub use transport::{Answer, Pause, Request, Transport, Unreachable, UnreachableKind};
+pub use settings::HubSettings;
+pub use transport::{HubAnswer, HubRequest, Pause, Transport, Unreachable, UnreachableKind};
 
 /// The model that a source names; `None` where the source is on disk, has the ending of a file that chat templates come in (`.jinja`,
 /// `.json`, `.gguf`), or is no model's name.

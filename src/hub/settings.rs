@@ -12,7 +12,7 @@ const ENDPOINT: &str = "https://huggingface.co";
 /// How the Hub is asked.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Settings {
+pub struct HubSettings {
     /// The base of the addresses, without a slash at its end.
     pub endpoint: String,
     /// The token that is sent to the endpoint, and to nobody else.
@@ -25,7 +25,7 @@ pub struct Settings {
     pub longest_pause: Duration,
 }
 
-impl Default for Settings {
+impl Default for HubSettings {
     fn default() -> Self {
         Self {
             endpoint: ENDPOINT.to_owned(),
@@ -38,9 +38,9 @@ impl Default for Settings {
 }
 
 /// The token is left out, so that no log gets it.
-impl std::fmt::Debug for Settings {
+impl std::fmt::Debug for HubSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Settings")
+        f.debug_struct("HubSettings")
             .field("endpoint", &self.endpoint)
             .field("has_token", &self.token.is_some())
             .field("is_offline", &self.is_offline)
@@ -50,7 +50,7 @@ impl std::fmt::Debug for Settings {
     }
 }
 
-impl Settings {
+impl HubSettings {
     /// The settings that `huggingface_hub` has with these variables: `HF_ENDPOINT`; `HF_HUB_OFFLINE` or `TRANSFORMERS_OFFLINE`; and as the
     /// token `HF_TOKEN`, `HUGGING_FACE_HUB_TOKEN` or what is in the file `HF_TOKEN_PATH`, or `token` in `HF_HOME`, unless
     /// `HF_HUB_DISABLE_IMPLICIT_TOKEN` is set. That the file cannot be read counts as having no token.
@@ -108,8 +108,8 @@ fn token(variable: Variable<'_>) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn settings(given: &[(&str, &str)]) -> Settings {
-        Settings::from_variables(|name| {
+    fn settings(given: &[(&str, &str)]) -> HubSettings {
+        HubSettings::from_variables(|name| {
             let found = given.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| OsString::from(value))
         })
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_variables_are_those_of_the_client() {
-        assert_eq!(settings(&[]), Settings::default());
+        assert_eq!(settings(&[]), HubSettings::default());
         let all = settings(&[
             ("HF_ENDPOINT", "http://mirror:8080//"),
             ("HF_TOKEN", " hf_one\n"),

@@ -8,23 +8,23 @@ use std::time::Duration;
 /// A request for what is at an address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Request<'a> {
+pub struct HubRequest<'a> {
     /// The address.
     pub url: &'a str,
     /// The token to show, as `Authorization: Bearer TOKEN`.
     pub token: Option<&'a str>,
 }
 
-impl<'a> Request<'a> {
+impl<'a> HubRequest<'a> {
     pub(super) fn new(url: &'a str, token: Option<&'a str>) -> Self {
         Self { url, token }
     }
 }
 
 /// The token is left out, so that no log gets it.
-impl fmt::Debug for Request<'_> {
+impl fmt::Debug for HubRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Request")
+        f.debug_struct("HubRequest")
             .field("url", &self.url)
             .field("has_token", &self.token.is_some())
             .finish()
@@ -33,7 +33,7 @@ impl fmt::Debug for Request<'_> {
 
 /// The answer of a server.
 #[non_exhaustive]
-pub struct Answer {
+pub struct HubAnswer {
     /// The status of HTTP.
     pub status: u16,
     /// The headers, in any case of letters.
@@ -42,7 +42,7 @@ pub struct Answer {
     pub body: Box<dyn Read + Send>,
 }
 
-impl Answer {
+impl HubAnswer {
     /// An answer.
     pub fn new(status: u16, headers: Vec<(String, String)>, body: Box<dyn Read + Send>) -> Self {
         Self {
@@ -60,9 +60,9 @@ impl Answer {
     }
 }
 
-impl fmt::Debug for Answer {
+impl fmt::Debug for HubAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Answer")
+        f.debug_struct("HubAnswer")
             .field("status", &self.status)
             .field("headers", &self.headers)
             .finish_non_exhaustive()
@@ -130,10 +130,20 @@ pub trait Transport: Sync {
     /// # Errors
     ///
     /// That no answer comes. An answer with any status is one.
-    fn get(&self, request: &Request<'_>) -> Result<Answer, Unreachable>;
+    fn get(&self, request: &HubRequest<'_>) -> Result<HubAnswer, Unreachable>;
 
     /// Waits.
     fn pause(&self, pause: &Pause) {
         thread::sleep(pause.length);
+    }
+}
+
+impl<T: Transport + ?Sized> Transport for &T {
+    fn get(&self, request: &HubRequest<'_>) -> Result<HubAnswer, Unreachable> {
+        (**self).get(request)
+    }
+
+    fn pause(&self, pause: &Pause) {
+        (**self).pause(pause);
     }
 }

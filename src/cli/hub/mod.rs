@@ -48,11 +48,11 @@ fn fetched(
 ) -> Result<Option<PathBuf>, Problem> {
     use obverse::chat_template;
     use obverse::diagnostic::{Diagnostic, Severity};
-    use obverse::hub::{FetchError, Hub, Settings};
+    use obverse::hub::{FetchError, Hub, HubSettings};
 
     use super::output;
 
-    let settings = Settings::of_process();
+    let settings = HubSettings::of_process();
     let endpoint = settings.endpoint.clone();
     let hub = Hub::new(settings, cache, Http::new());
     match hub.fetch(id, wanted) {

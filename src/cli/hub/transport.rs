@@ -4,7 +4,7 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-use obverse::hub::{Answer, Pause, Request, Transport, Unreachable, UnreachableKind};
+use obverse::hub::{HubAnswer, HubRequest, Pause, Transport, Unreachable, UnreachableKind};
 use ureq::{Agent, Error};
 
 use crate::cli::output;
@@ -46,7 +46,7 @@ impl Http {
 }
 
 impl Transport for Http {
-    fn get(&self, request: &Request<'_>) -> Result<Answer, Unreachable> {
+    fn get(&self, request: &HubRequest<'_>) -> Result<HubAnswer, Unreachable> {
         let mut asked = self.agent.get(request.url);
         if let Some(token) = request.token {
             asked = asked.header("Authorization", format!("Bearer {token}"));
@@ -58,7 +58,7 @@ impl Transport for Http {
         });
         let headers = headers.collect();
         let status = answer.status().as_u16();
-        Ok(Answer::new(
+        Ok(HubAnswer::new(
             status,
             headers,
             Box::new(answer.into_body().into_reader()),
@@ -92,7 +92,6 @@ fn unreachable(error: &Error) -> Unreachable {
             io::ErrorKind::InvalidData => UnreachableKind::Distrusted,
             _ => UnreachableKind::Broken,
         },
-        Error::Protocol(_) => UnreachableKind::Broken,
         Error::Tls(_) | Error::Rustls(_) => UnreachableKind::Distrusted,
         _ => UnreachableKind::NoWay,
     };

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use obverse::chat_template::ChatTemplateSource;
 use obverse::derive::{self, Report};
-use obverse::hub::{self as library, Cache, FetchError, Hub, ModelId, Settings, Wanted};
+use obverse::hub::{self as library, Cache, FetchError, Hub, HubSettings, ModelId, Wanted};
 
 use self::state::{Failure, Format, Model, State, Template};
 use super::summary::Summary;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, list: &Path, folder: &Path) -> Result<Status, Sto
             .into());
     };
     let state = State::open(folder, made_with(args))?;
-    let settings = Settings::of_process().longest_pause(LONGEST_PAUSE);
+    let settings = HubSettings::of_process().longest_pause(LONGEST_PAUSE);
     let work = Work {
         args,
         folder,
