@@ -65,7 +65,7 @@ enum Of {
     Recording,
     /// The folder of a pull request, as propose --format json tells it
     Proposal,
-    /// What came of each model of a list, as derive --hub-list keeps it
+    /// The outcome for each model of a list, as derive --hub-list keeps it
     HubList,
     /// The report of convert
     Conversion,

@@ -56,7 +56,7 @@ fn listing(files: &str) -> Result<HubAnswer, Unreachable> {
 /// The lengths of pauses in seconds, and whether they were asked for.
 type Pauses = Vec<(u64, bool)>;
 
-/// What comes of fetching `a/b`, with the addresses that were asked for and the pauses between.
+/// The outcome of fetching `a/b`, with the addresses that were asked for and the pauses between.
 fn fetched(
     answers: Vec<Result<HubAnswer, Unreachable>>,
 ) -> (Result<bool, FetchError>, Vec<String>, Pauses) {

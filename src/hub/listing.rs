@@ -1,4 +1,4 @@
-//! What the Hub tells of a model: its name, the commit, and the files that it has.
+//! The Hub's own account of a model: its name, the commit, and the files that it has.
 
 use super::ask::Got;
 use super::cache::{self, FURTHER};

@@ -1,4 +1,4 @@
-//! What carries a request to the Hub and its answer back.
+//! The carrier of a request to the Hub and its answer back.
 
 use std::fmt;
 use std::io::Read;
@@ -123,7 +123,7 @@ impl Pause {
     }
 }
 
-/// What carries requests, and waits between them. It follows no redirects: to whom the token may be shown is not its to decide.
+/// A carrier of requests, which waits between them. It follows no redirects: to whom the token may be shown is not its to decide.
 pub trait Transport: Sync {
     /// Asks for what is at an address.
     ///

@@ -1,4 +1,4 @@
-//! What people are told when the Hub gives nothing, and what they can do.
+//! The problems of a Hub that gives nothing, and what people can do.
 
 use std::path::Path;
 

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -64,6 +64,7 @@ pub(super) fn run(args: &Args, list: &Path, folder: &Path) -> Result<Status, Sto
         endpoint: settings.endpoint.clone(),
         hub: Hub::new(settings, cache, Http::new()),
         keys: [RandomState::new(), RandomState::new()],
+        silent: AtomicUsize::new(0),
         is_gone: AtomicBool::new(false),
     };
     let pending: Vec<ModelId> = models
@@ -157,7 +158,7 @@ fn status(state: &State) -> Status {
     statuses.max().unwrap_or(Status::Done)
 }
 
-/// What the threads share.
+/// The facts that the threads share.
 struct Work<'a> {
     args: &'a Args,
     folder: &'a Path,
@@ -165,6 +166,8 @@ struct Work<'a> {
     hub: Hub<Http>,
     /// By which chat templates are told apart. Nobody can foresee them, and so nobody can make a chat template that is taken for another one.
     keys: [RandomState; 2],
+    /// For how many models in a row no answer came.
+    silent: AtomicUsize,
     /// True if nothing more is to be fetched: the Hub does not answer any more, or nothing can be written.
     is_gone: AtomicBool,
 }
@@ -191,8 +194,6 @@ struct Job {
 enum Unfit {
     /// It was not asked for.
     Skipped,
-    /// No answer came.
-    Silent(Failure),
     Failed(Failure),
 }
 
@@ -208,7 +209,6 @@ impl Work<'_> {
         let (jobs, queue) = mpsc::channel::<Job>();
         let queue = Mutex::new(queue);
         let progress = Progress::of(pending.len());
-        let mut silent = 0;
         let done = thread::scope(|scope| {
             // Owned here, so that the threads that derive end with this one.
             let jobs = jobs;
@@ -223,7 +223,6 @@ impl Work<'_> {
             bulk::spread_over(Some(FETCHING), pending, &fetch, |(id, ready)| {
                 let model = match ready {
                     Ok(ready) => {
-                        silent = 0;
                         let name = known.entry(ready.key).or_insert_with(|| {
                             let name = files::unique(&id.repo().replace('/', "--"), &mut taken);
                             // Nobody takes it where a thread that derives has found that nothing can be written.
@@ -241,17 +240,7 @@ impl Work<'_> {
                         }
                     }
                     Err(Unfit::Skipped) => return Ok(()),
-                    Err(unfit @ (Unfit::Silent(_) | Unfit::Failed(_))) => {
-                        silent = match &unfit {
-                            Unfit::Silent(_) => silent + 1,
-                            _ => 0,
-                        };
-                        if silent >= GONE {
-                            self.is_gone.store(true, Ordering::Relaxed);
-                        }
-                        let (Unfit::Silent(failure) | Unfit::Failed(failure)) = unfit else {
-                            return Ok(());
-                        };
+                    Err(Unfit::Failed(failure)) => {
                         self.tell_failed(&progress, &shared, &id, &failure);
                         Model {
                             commit: None,
@@ -306,6 +295,7 @@ impl Work<'_> {
             None => {
                 let fetched = self.hub.fetch(id, Wanted::ChatTemplates);
                 let fetched = fetched.map_err(|error| self.unfit(id, &error))?;
+                self.silent.store(0, Ordering::Relaxed);
                 (fetched.snapshot, fetched.renamed)
             }
         };
@@ -334,9 +324,14 @@ impl Work<'_> {
         };
         let failure = failure(&problem, error.may_pass());
         match error {
-            FetchError::Unreachable { .. } => Unfit::Silent(failure),
-            _ => Unfit::Failed(failure),
+            FetchError::Unreachable { .. } => {
+                if self.silent.fetch_add(1, Ordering::Relaxed) + 1 >= GONE {
+                    self.is_gone.store(true, Ordering::Relaxed);
+                }
+            }
+            _ => self.silent.store(0, Ordering::Relaxed),
         }
+        Unfit::Failed(failure)
     }
 
     /// All that deriving reads of a source.
@@ -440,7 +435,7 @@ fn failure(problem: &Problem, may_pass: bool) -> Failure {
     }
 }
 
-/// What a thread that panicked has left is whole: it is changed in one step.
+/// Waits for a lock. A thread that panicked has left what is behind it whole, since that is changed in one step.
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

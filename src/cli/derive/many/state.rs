@@ -1,4 +1,4 @@
-//! What was done with the models of a list: the file by which a run goes on where another one was ended, and the summary for programs.
+//! The state of a list: what was done with its models, in the file by which a run goes on where another one was ended, and the summary for programs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
