@@ -21,7 +21,7 @@ use super::{escape, input, output, wire};
 /// standard error; with --format json it stands beside the chat template in one object on standard output. Where no place in the source can be marked, what stands in the way is shown, and the exit status is 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model from the cache of the Hub; - reads a chat template from standard input
+    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
     source: PathBuf,
 
     /// The chat template to mark of several

@@ -33,7 +33,7 @@ use super::{escape, input, output};
 /// What a language cannot say of the grammar is told on standard error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model from the cache of the Hub; - reads a chat template from standard input
+    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
     #[arg(value_name = "SOURCE")]
     source: PathBuf,
 

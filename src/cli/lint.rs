@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use obverse::chat_template::ChatTemplateSource;
 use obverse::check::FileChange;
 use obverse::diagnostic::{Diagnostic, Severity};
+use obverse::hub::Wanted;
 use obverse::lint::{self, Fixed, Options, WARNINGS};
 use obverse::project::Project;
 use obverse::response_template::Engine;
@@ -15,10 +16,9 @@ use super::problem::{Document, Problem};
 use super::project::{ProjectArgs, Workspace};
 use super::replace::replace_or_force;
 use super::report::{FormatArgs, Outcome, Report};
-use super::source::in_hub_cache;
 use super::status::Status;
 use super::stop::Stop;
-use super::{escape, input, output, project};
+use super::{escape, hub, input, output, project};
 
 /// Find what will go wrong with response templates: traps of the format, patterns, and what their chat template says
 ///
@@ -193,7 +193,7 @@ fn paths(args: &Args, workspace: &Workspace<'_>) -> Result<Vec<PathBuf>, Problem
     }
     let mut found = Vec::new();
     for path in &args.templates {
-        let cached = in_hub_cache(path)?;
+        let cached = hub::folder(path, Wanted::ChatTemplates)?;
         let path = cached.as_ref().unwrap_or(path);
         if !path.is_dir() {
             found.push(path.clone());

@@ -28,6 +28,7 @@ mod escape;
 mod explain;
 mod given;
 mod grammar;
+mod hub;
 mod init;
 mod input;
 mod inspect;

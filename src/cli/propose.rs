@@ -40,7 +40,7 @@ const TITLE: &str = "Add a response template";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A model folder, its tokenizer_config.json, or org/model from the cache of the Hub
+    /// A model folder, its tokenizer_config.json, or org/model[@REVISION], a model of the Hub
     #[arg(value_name = "SOURCE")]
     source: PathBuf,
 
@@ -69,7 +69,7 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  obverse propose org/model                       from the cache of the Hub
+  obverse propose org/model                       from the Hub, or from its cache
   obverse propose models/kite --model org/kite    from a folder";
 
 /// Derives, and writes the folder.

@@ -65,6 +65,8 @@ enum Of {
     Recording,
     /// The folder of a pull request, as propose --format json tells it
     Proposal,
+    /// The outcome for each model of a list, as derive --hub-list keeps it
+    HubList,
     /// The report of convert
     Conversion,
     /// A marked chat template, as annotate --format json writes it
@@ -102,6 +104,7 @@ impl Of {
             Self::Init => include_str!("../../schemas/init.json"),
             Self::Recording => include_str!("../../schemas/recording.json"),
             Self::Proposal => include_str!("../../schemas/proposal.json"),
+            Self::HubList => include_str!("../../schemas/hub-list.json"),
             Self::Conversion => include_str!("../../schemas/conversion.json"),
             Self::Annotation => include_str!("../../schemas/annotation.json"),
             Self::Session => include_str!("../../schemas/session.json"),

@@ -9,16 +9,17 @@ use std::time::Duration;
 use obverse::derive::{self, Derivation, DeriveError, Verdict};
 use obverse::diagnostic::{Diagnostic, Severity};
 use obverse::grammar::WrittenFormat;
+use obverse::hub::Wanted;
 use obverse::serve::{self, Config, Constraint, Manner, Model, Notice, TakesGrammar, Upstream};
 use obverse::value::Value;
 
 use super::derive::file_stem;
 use super::input::{self, Size};
 use super::problem::Problem;
-use super::source::{Opened, SourceArgs, in_hub_cache};
+use super::source::{Opened, SourceArgs};
 use super::status::Status;
 use super::stop::Stop;
-use super::{escape, grammar, output, render, template};
+use super::{escape, grammar, hub, output, render, template};
 
 /// Serve chat completions in front of a server that writes raw ones
 ///
@@ -282,7 +283,7 @@ fn model(args: &Args) -> Result<Model, Problem> {
     if let (Some(takes), Some(derivation)) = (&args.grammar, derivation) {
         let end_tokens = &model.chat.tokens.end;
         let written = WrittenFormat::new(model.template.template(), &derivation.cases, end_tokens);
-        let cached = in_hub_cache(&args.model)?;
+        let cached = hub::folder(&args.model, Wanted::Tokenizer)?;
         let tokenizer = cached
             .as_ref()
             .unwrap_or(&args.model)

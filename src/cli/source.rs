@@ -1,18 +1,18 @@
 //! Opening chat templates, the same way for every verb that takes one.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use obverse::chat_template::{
     self, ChatTemplate, ChatTemplateSource, Clock, LoadError, RenderError,
 };
 use obverse::diagnostic::{Diagnostic, Severity};
-use obverse::hub::{self, Cache, NotCached};
+use obverse::hub::Wanted;
 use obverse::value::{Map, Value, json};
 
 use super::problem::{Document, Problem};
 use super::status::Status;
-use super::{input, near};
+use super::{hub, input, near};
 
 /// Variables that chat templates read and that are no kwargs.
 const GIVEN: [&str; 4] = ["messages", "tools", "documents", "add_generation_prompt"];
@@ -50,16 +50,20 @@ impl SourceArgs {
 
     /// The chat templates at `path`, or of the model of the Hub that it names, with their special tokens.
     pub(crate) fn open(&self, path: &Path) -> Result<Opened, Problem> {
-        let cached = in_hub_cache(path)?;
-        let place = cached.as_deref().unwrap_or(path);
+        let folder = hub::folder(path, Wanted::ChatTemplates)?;
+        self.load(path, folder.as_deref())
+    }
+
+    /// The chat templates at `path`, or where it names a model of the Hub, in the folder that has its files.
+    pub(crate) fn load(&self, path: &Path, folder: Option<&Path>) -> Result<Opened, Problem> {
         let loaded = if input::is_stdin(path) {
             let text = input::read_text(path)?;
             chat_template::from_text("stdin", &text)
         } else {
-            chat_template::load(place)
+            chat_template::load(folder.unwrap_or(path))
         };
         let loaded = loaded.map(|mut source| {
-            if cached.is_some() {
+            if folder.is_some() {
                 // Reports are to say the same on every machine.
                 path.clone_into(&mut source.path);
             }
@@ -67,54 +71,16 @@ impl SourceArgs {
         });
         let given = self.special_tokens.iter();
         let given = given.map(|(name, text)| (name.clone(), Value::from(text.as_str())));
+        let id = path.to_str().and_then(|text| text.parse().ok());
         let source = loaded
-            .map_err(|error| match (&cached, path.to_str()) {
-                (Some(_), Some(id)) => of_the_hub(load_problem(&error), id),
+            .map_err(|error| match (folder, id) {
+                (Some(folder), Some(id)) => hub::about_cached(load_problem(&error), &id, folder),
                 _ => load_problem(&error),
             })?
             .assuming_tokens()
             .with_special_tokens(given.collect());
         Ok(Opened { source })
     }
-}
-
-/// The folder in the cache of the Hub's client with the files of the model that a source names; `None` where the source is on disk, or
-/// names none.
-pub(crate) fn in_hub_cache(source: &Path) -> Result<Option<PathBuf>, Problem> {
-    let Some(cache) = Cache::of_process() else {
-        return Ok(None);
-    };
-    let error = match hub::locate(source, &cache) {
-        Ok(found) => return Ok(found),
-        Err(error) => error,
-    };
-    let problem = match &error {
-        NotCached::Revision { known, .. } if !known.is_empty() => {
-            let known = format!("there is: {}", known.join(", "));
-            Problem::failed("not-cached", error.to_string()).with_note(known)
-        }
-        NotCached::Revision { .. } => Problem::failed("not-cached", error.to_string()),
-        _ => {
-            let message = format!(
-                "there is no file or folder {}, and {error}",
-                input::name(source)
-            );
-            Problem::failed("not-cached", message)
-        }
-    };
-    Err(of_the_hub(problem, &source.to_string_lossy()))
-}
-
-/// The problem, with what brings a model's files into the cache.
-fn of_the_hub(problem: Problem, id: &str) -> Problem {
-    let (repo, revision) = id.split_once('@').unwrap_or((id, ""));
-    let revision = match revision {
-        "" => String::new(),
-        revision => format!(" --revision {revision}"),
-    };
-    problem.with_hint(format!(
-        "`hf download {repo}{revision} --include '*.json' --include '*.jinja'` brings what is needed of a model into the cache"
-    ))
 }
 
 impl Opened {

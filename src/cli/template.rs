@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use obverse::diagnostic::Diagnostic;
 use obverse::grammar::peg::document;
 use obverse::grammar::reader::Template as Grammar;
+use obverse::hub::Wanted;
 use obverse::response_schema;
 use obverse::response_template::Invalid;
 use obverse::response_template::config::{self, Loaded};
 use obverse::value;
 
+use super::hub;
 use super::input;
 use super::peg;
 use super::problem::{Document, Problem};
-use super::source::in_hub_cache;
 
 /// The configuration in a model folder.
 const CONFIG: &str = "tokenizer_config.json";
@@ -86,7 +87,7 @@ fn loaded(file: PathBuf, text: String) -> Result<Opened, Problem> {
 
 /// The file of a response template: the path itself, or the configuration in a model folder.
 fn file_of(path: &Path) -> Result<PathBuf, Problem> {
-    let cached = in_hub_cache(path)?;
+    let cached = hub::folder(path, Wanted::ChatTemplates)?;
     let path = cached.as_deref().unwrap_or(path);
     if !path.is_dir() {
         return Ok(path.to_owned());

@@ -37,6 +37,29 @@ pub(crate) const CHAT: &str = "\
 {%- if add_generation_prompt -%}<assistant>{%- endif -%}
 ";
 
+/// The variables by which whoever runs the tests may have set up the Hub's client.
+const HUB: [&str; 9] = [
+    "HF_ENDPOINT",
+    "HF_TOKEN",
+    "HF_TOKEN_PATH",
+    "HF_HUB_CACHE",
+    "HF_HUB_DISABLE_IMPLICIT_TOKEN",
+    "HUGGINGFACE_HUB_CACHE",
+    "HUGGING_FACE_HUB_TOKEN",
+    "TRANSFORMERS_OFFLINE",
+    "XDG_CACHE_HOME",
+];
+
+/// The variables that name proxies.
+const PROXIES: [&str; 6] = [
+    "ALL_PROXY",
+    "all_proxy",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "HTTP_PROXY",
+    "http_proxy",
+];
+
 /// A folder of its own for one test.
 #[derive(Debug)]
 pub(crate) struct Bench {
@@ -129,7 +152,13 @@ impl Bench {
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR_FORCE")
             // Servers of the tests are on this machine.
-            .env("NO_PROXY", "*");
+            .env("NO_PROXY", "*")
+            // No test asks the real Hub, whatever name of a file it makes up.
+            .env("HF_HUB_OFFLINE", "1")
+            .env("HF_HOME", self.path("no-hub"));
+        for name in HUB.iter().chain(&PROXIES) {
+            command.env_remove(name);
+        }
         command
     }
 }

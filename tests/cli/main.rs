@@ -6,8 +6,12 @@ mod codes;
 mod convert;
 mod debug;
 mod derive;
+#[cfg(feature = "http")]
+mod fetch;
 mod grammar;
 mod hub;
+#[cfg(feature = "http")]
+mod hub_list;
 mod init;
 mod inspect;
 mod integrations;

@@ -501,6 +501,12 @@ fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
             r#"{"written": "obverse.toml", "templates": []}"#,
             false,
         ),
+        ("hub-list", HUB_LIST, true),
+        (
+            "hub-list",
+            r#"{"made_with": "obverse 0.1.0", "templates": [], "models": [{"model": "org/a"}]}"#,
+            false,
+        ),
         (
             "proposal",
             r#"{"model": "org/kite", "verdict": "proved", "files": ["out/a.json"], "fixtures": [], "command": null}"#,
@@ -523,6 +529,17 @@ fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
     }
     all
 }
+
+/// The outcome of a list of two models, of which one has no chat template to be seen.
+const HUB_LIST: &str = r#"{
+    "made_with": "obverse 0.1.0",
+    "templates": [{"name": "org--a", "model": "org/a", "models": 2, "verdict": "proved", "reasoning": "none", "content": "plain",
+        "tools": "none", "error": null}],
+    "models": [
+        {"model": "org/a", "commit": "c", "renamed": null, "template": "org--a", "error": null},
+        {"model": "org/b", "commit": null, "renamed": null, "template": null,
+            "error": {"code": "gated", "message": "closed", "may_pass": true}}]
+}"#;
 
 /// What the small validator of these tests says, and what the reference implementation of JSON Schema says.
 #[test]

@@ -13,6 +13,7 @@ pub mod cores;
 pub mod corpus;
 pub mod derived;
 pub mod deriving;
+pub mod hub;
 pub mod pages;
 pub mod parsing;
 pub mod random;

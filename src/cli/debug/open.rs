@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use obverse::chat_template::ChatTemplateSource;
 use obverse::check;
 use obverse::derive;
+use obverse::hub::Wanted;
 use obverse::tui::{Derivation, Sample, Setup, Template, session};
 use obverse::value::Value;
 
 use super::Args;
 use crate::cli::derive::{derive_problem, messages};
+use crate::cli::hub;
 use crate::cli::input;
 use crate::cli::problem::Problem;
 use crate::cli::progress::Progress;
-use crate::cli::source::in_hub_cache;
 use crate::cli::template;
 
 /// The contents of the template's file.
@@ -129,7 +130,7 @@ fn template(args: &Args) -> Result<Opened, Problem> {
 /// Opens a response template, a session, or a chat template.
 fn found(args: &Args, source: &Path) -> Result<Found, Problem> {
     let opened = |opened| Found::Template(Box::new(opened));
-    let cached = in_hub_cache(source)?;
+    let cached = hub::folder(source, Wanted::ChatTemplates)?;
     let path = cached.as_deref().unwrap_or(source);
     let in_folder = path.join("tokenizer_config.json");
     let file = if path.is_dir() { &in_folder } else { path };

@@ -6,6 +6,8 @@ mod difference;
 mod explain;
 mod files;
 mod human;
+#[cfg(feature = "http")]
+mod many;
 mod responses;
 mod summary;
 mod verdict;
@@ -14,7 +16,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use obverse::derive::{self, Derivation, DeriveError, Options};
+use obverse::derive::{self, Derivation, DeriveError, Options, Recorded};
 use obverse::response_template::{Engine, config};
 use obverse::value::Value;
 
@@ -39,9 +41,18 @@ pub(crate) use verdict::messages;
 /// report says why, the template is the closest draft, and the exit status is 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model from the cache of the Hub; - reads a chat template from standard input
-    #[arg(required = true, value_name = "SOURCE")]
+    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
+    #[cfg_attr(feature = "http", arg(required_unless_present = "hub_list"))]
+    #[cfg_attr(not(feature = "http"), arg(required = true))]
+    #[arg(value_name = "SOURCE")]
     sources: Vec<PathBuf>,
+
+    /// Derive for every model of the Hub that FILE names, one on each line, into DIR of --out-dir: each chat template once, however many
+    /// models have it. DIR/hub-list.json says what came of each, and the same command goes on where another one was ended
+    #[cfg(feature = "http")]
+    #[arg(long, value_name = "FILE", requires = "out_dir")]
+    #[arg(conflicts_with_all = ["sources", "report", "explain", "write", "conversation", "responses"])]
+    hub_list: Option<PathBuf>,
 
     /// Write DIR/NAME.json and DIR/NAME.report.json for each source, instead of to standard output
     #[arg(long, value_name = "DIR")]
@@ -102,6 +113,19 @@ fn preference(text: &str) -> Result<(String, String), String> {
     Ok((decision.trim().to_owned(), candidate.trim().to_owned()))
 }
 
+impl Args {
+    /// How to derive.
+    fn options(&self, responses: Vec<Recorded>) -> Options {
+        Options::default()
+            .clock(self.source_args.date)
+            .engines(self.engines.clone())
+            .thorough(self.thorough)
+            .prefer(self.prefer.clone())
+            .alternatives(self.explain.is_some() || self.thorough)
+            .responses(responses)
+    }
+}
+
 /// Derives, each source for itself; the worst exit status counts.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     input::one_stdin(args.sources.iter().map(|path| Some(path.as_path())))?;
@@ -124,6 +148,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     }
     if let Some(folder) = &args.out_dir {
         make_folder(folder)?;
+    }
+    #[cfg(feature = "http")]
+    if let (Some(list), Some(folder)) = (&args.hub_list, &args.out_dir) {
+        return many::run(args, list, folder);
     }
     if args.conversation {
         conversation::refuse_others(args)?;
@@ -203,14 +231,7 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
         }
     };
     let responses = args.responses.read(&opened.source, args.source_args.date)?;
-    let options = Options::default()
-        .clock(args.source_args.date)
-        .engines(args.engines.clone())
-        .thorough(args.thorough)
-        .prefer(args.prefer.clone())
-        .alternatives(args.explain.is_some() || args.thorough)
-        .responses(responses);
-    let derivation = derive::derive(&opened.source, &options)
+    let derivation = derive::derive(&opened.source, &args.options(responses))
         .map_err(|error| derive_problem(&error, &opened))?;
     Ok(Derived {
         opened,

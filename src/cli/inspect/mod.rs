@@ -21,7 +21,7 @@ use super::{input, output, wire};
 /// looked for in the text. Of several chat templates in one source each is shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model from the cache of the Hub; - reads a chat template from standard input
+    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
     source: PathBuf,
 
     #[command(flatten)]

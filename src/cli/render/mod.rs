@@ -25,7 +25,7 @@ use crate::cli::{input, output, wire};
 /// --jsonl; on a terminal, or with --color always, the text is coloured.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model from the cache of the Hub; - reads a chat template from standard input
+    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
     source: PathBuf,
 
     /// The conversation: a JSON list of messages

@@ -34,7 +34,7 @@ use super::{escape, input, output, read, wire};
 /// output {id?, text, spans, generated} or {id?, error}; the exit status is 1 if any line is an error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model from the cache of the Hub; - reads a chat template from standard input
+    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
     source: PathBuf,
 
     /// A rendered conversation, which is read back first; - reads it from standard input

@@ -1,108 +1,21 @@
-//! Models of the Hugging Face Hub, where its client has put them: the cache on disk.
-//!
-//! The layout is that of the Python package `huggingface_hub`: below the cache's folder a model `org/name` has the folder `models--org--name`,
-//! in which `refs/REVISION` holds the commit that a branch or tag stood for when it was last asked for, and `snapshots/COMMIT` the files of
-//! that commit, as far as anybody has fetched them. Nothing here asks a network, and nothing is written.
-//!
-//! ```
-//! use obverse::hub::{Cache, ModelId, NotCached};
-//!
-//! let cache = Cache::at("nowhere");
-//! let id: ModelId = "Qwen/Qwen3-8B@main".parse()?;
-//! assert_eq!((id.repo(), id.revision()), ("Qwen/Qwen3-8B", "main"));
-//! assert!(matches!(cache.snapshot(&id), Err(NotCached::Model { .. })));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! The cache on disk, as far as it is read.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
-use std::{fmt, fs};
 
-/// The revision that is meant where none is given.
-const DEFAULT_REVISION: &str = "main";
+use super::id::ModelId;
+use super::variables::{self, Variable};
 
-/// How many characters the names of a model and of its owner may have, each.
-const MAX_NAME: usize = 96;
+/// The folder beside the snapshots that tells which files a commit does not have.
+pub(super) const ABSENT: &str = ".no_exist";
 
-/// The name of a model on the Hub: `org/name`, or `org/name@revision`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct ModelId {
-    repo: String,
-    revision: Option<String>,
-}
-
-/// The error for a text that is no model's name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no model of the Hub: org/name or org/name@revision")]
-#[non_exhaustive]
-pub struct NotAModelId {
-    /// The text.
-    pub text: String,
-}
-
-impl ModelId {
-    /// The owner and the name, as `org/name`.
-    pub fn repo(&self) -> &str {
-        &self.repo
-    }
-
-    /// The branch, tag or commit; `main` where none was given.
-    pub fn revision(&self) -> &str {
-        self.revision.as_deref().unwrap_or(DEFAULT_REVISION)
-    }
-}
-
-impl fmt::Display for ModelId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.repo)?;
-        match &self.revision {
-            Some(revision) => write!(f, "@{revision}"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl FromStr for ModelId {
-    type Err = NotAModelId;
-
-    /// Reads `org/name` or `org/name@revision` by the rules of `huggingface_hub`, except that the owner may not be missing.
-    fn from_str(text: &str) -> Result<Self, NotAModelId> {
-        let (repo, revision) = match text.split_once('@') {
-            Some((repo, revision)) => (repo, Some(revision)),
-            None => (text, None),
-        };
-        let is_name = |name: &str| {
-            let allowed = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
-            let edges = ['-', '.'];
-            (1..=MAX_NAME).contains(&name.len())
-                && name.chars().all(allowed)
-                && !name.starts_with(edges)
-                && !name.ends_with(edges)
-                && !name.contains("--")
-                && !name.contains("..")
-        };
-        let is_repo = repo
-            .split_once('/')
-            .is_some_and(|(owner, name)| is_name(owner) && is_name(name));
-        // A revision becomes a path below the folder of references.
-        let is_revision = |revision: &str| {
-            let mut steps = revision.split('/');
-            steps.all(|step| !matches!(step, "" | "." | ".."))
-                && !revision.contains(['\\', ':'])
-                && !revision.contains(char::is_control)
-        };
-        if !is_repo || repo.ends_with(".git") || !revision.is_none_or(is_revision) {
-            return Err(NotAModelId {
-                text: text.to_owned(),
-            });
-        }
-        Ok(Self {
-            repo: repo.to_owned(),
-            revision: revision.map(str::to_owned),
-        })
-    }
-}
+/// The files of a model that reading its chat templates looks for.
+pub(super) const CONFIG: &str = "tokenizer_config.json";
+pub(super) const RAW: &str = "chat_template.jinja";
+pub(super) const FURTHER: &str = "additional_chat_templates";
+pub(super) const LEGACY: &str = "chat_template.json";
+pub(super) const TOKENIZER: &str = "tokenizer.json";
 
 /// The cache of the Hub's client.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,21 +61,10 @@ impl Cache {
     /// `huggingface/hub` in `XDG_CACHE_HOME` or in `.cache` of the home folder. `None` if none of them tells. A `~` at the beginning stands
     /// for the home folder.
     pub fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
-        let home = || variable("HOME").or_else(|| variable("USERPROFILE"));
-        let folder = |name: &str| {
-            let text = PathBuf::from(variable(name).filter(|text| !text.is_empty())?);
-            match text.strip_prefix("~") {
-                Ok(rest) => Some(PathBuf::from(home()?).join(rest)),
-                Err(_) => Some(text),
-            }
-        };
-        let named = folder("HF_HUB_CACHE").or_else(|| folder("HUGGINGFACE_HUB_CACHE"));
-        let in_home = || {
-            let cache = folder("XDG_CACHE_HOME");
-            let cache = cache.or_else(|| Some(PathBuf::from(home()?).join(".cache")));
-            let hf_home = folder("HF_HOME").or_else(|| Some(cache?.join("huggingface")));
-            Some(hf_home?.join("hub"))
-        };
+        let variable: Variable<'_> = &variable;
+        let named = variables::path(variable, "HF_HUB_CACHE")
+            .or_else(|| variables::path(variable, "HUGGINGFACE_HUB_CACHE"));
+        let in_home = || Some(variables::hf_home(variable)?.join("hub"));
         named.or_else(in_home).map(Self::at)
     }
 
@@ -176,18 +78,22 @@ impl Cache {
         &self.folder
     }
 
+    /// The folder of a model, which need not be there.
+    pub(super) fn folder_of(&self, repo: &str) -> PathBuf {
+        self.folder
+            .join(format!("models--{}", repo.replace('/', "--")))
+    }
+
     /// The folder with the files of a model, as far as they are there: nothing says that all of them are.
     ///
     /// # Errors
     ///
     /// [`NotCached`], when the model or the revision is not there. That it cannot be read counts as not being there.
     pub fn snapshot(&self, id: &ModelId) -> Result<PathBuf, NotCached> {
-        let model = self
-            .folder
-            .join(format!("models--{}", id.repo.replace('/', "--")));
+        let model = self.folder_of(id.repo());
         if !model.is_dir() {
             return Err(NotCached::Model {
-                repo: id.repo.clone(),
+                repo: id.repo().to_owned(),
                 cache: self.folder.clone(),
             });
         }
@@ -204,30 +110,11 @@ impl Cache {
         snapshot
             .filter(|snapshot| snapshot.is_dir())
             .ok_or_else(|| NotCached::Revision {
-                repo: id.repo.clone(),
+                repo: id.repo().to_owned(),
                 revision: revision.to_owned(),
                 known: references(&refs),
                 cache: self.folder.clone(),
             })
-    }
-}
-
-/// The folder in the cache that has the files of the model that a source names; `None` where the source is on disk, has the ending of a
-/// file that chat templates come in (`.jinja`, `.json`, `.gguf`), or is no model's name.
-///
-/// # Errors
-///
-/// As [`Cache::snapshot`].
-pub fn locate(source: &Path, cache: &Cache) -> Result<Option<PathBuf>, NotCached> {
-    let is_file = source.extension().is_some_and(|extension| {
-        ["jinja", "json", "gguf"].contains(&extension.to_string_lossy().as_ref())
-    });
-    let id = source
-        .to_str()
-        .and_then(|text| text.parse::<ModelId>().ok());
-    match id.filter(|_| !is_file && !source.exists()) {
-        Some(id) => cache.snapshot(&id).map(Some),
-        None => Ok(None),
     }
 }
 
@@ -248,8 +135,38 @@ pub fn model_of_snapshot(folder: &Path) -> Option<String> {
     parts.rsplit("--").next().map(str::to_owned)
 }
 
+/// The files of a model that are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Wanted {
+    /// Those that reading its chat templates needs.
+    ChatTemplates,
+    /// Those and its `tokenizer.json`.
+    Tokenizer,
+}
+
+/// Returns true if a folder of [`Cache::snapshot`] has all that is wanted, as far as the cache can tell: each file is there, or is known not to
+/// be one of the commit. A file that nobody has asked for yet may be missing only where another one has the chat template.
+pub fn is_complete(snapshot: &Path, wanted: Wanted) -> bool {
+    let commit = snapshot.file_name().unwrap_or_default();
+    let model = snapshot.parent().and_then(Path::parent);
+    let absent = model.map(|model| model.join(ABSENT).join(commit));
+    let has = |file: &str| snapshot.join(file).exists();
+    let is_known = |file: &str| {
+        let is_absent = |absent: &PathBuf| absent.join(file).is_file();
+        has(file) || absent.as_ref().is_some_and(is_absent)
+    };
+    let has_template = || {
+        let config = fs::read_to_string(snapshot.join(CONFIG)).unwrap_or_default();
+        [RAW, LEGACY, FURTHER].into_iter().any(has) || config.contains("\"chat_template\"")
+    };
+    is_known(CONFIG)
+        && (is_known(RAW) || has_template())
+        && (wanted == Wanted::ChatTemplates || is_known(TOKENIZER))
+}
+
 /// Returns true if the text is a commit in full.
-fn is_commit(text: &str) -> bool {
+pub(super) fn is_commit(text: &str) -> bool {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     text.len() == 40 && text.bytes().all(is_digit)
 }
@@ -268,28 +185,6 @@ fn references(refs: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_of_models_are_told_from_paths() {
-        for text in [
-            "a/b",
-            "Qwen/Qwen2.5-7B",
-            "a_b/c",
-            "a/b@v1.0",
-            "a/b@refs/pr/3",
-        ] {
-            let id: ModelId = text.parse().expect(text);
-            assert!(text.starts_with(id.repo()), "{text}");
-        }
-        for text in [
-            "", "a", "a/b/c", "./a/b", "../a", "/a/b", "a/", "a/.b", "a/b--c", "a/b..c", "a/b.git",
-            "a b/c", "a\\b", "a/b@", "a/b@../x", "a/b@x//y", "a/b@c:d",
-        ] {
-            assert!(text.parse::<ModelId>().is_err(), "{text}");
-        }
-        let long = format!("a/{}", "b".repeat(MAX_NAME + 1));
-        assert!(long.parse::<ModelId>().is_err());
-    }
 
     #[test]
     fn the_cache_is_where_the_client_has_it() {

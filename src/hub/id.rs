@@ -1,0 +1,116 @@
+//! The names of models.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The revision that is meant where none is given.
+const DEFAULT_REVISION: &str = "main";
+
+/// How many characters the names of a model and of its owner may have, each.
+const MAX_NAME: usize = 96;
+
+/// The name of a model on the Hub: `org/name`, or `org/name@revision`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ModelId {
+    repo: String,
+    revision: Option<String>,
+}
+
+/// The error for a text that is no model's name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no model of the Hub: org/name or org/name@revision")]
+#[non_exhaustive]
+pub struct NotAModelId {
+    /// The text.
+    pub text: String,
+}
+
+impl ModelId {
+    /// The owner and the name, as `org/name`.
+    pub fn repo(&self) -> &str {
+        &self.repo
+    }
+
+    /// The branch, tag or commit; `main` where none was given.
+    pub fn revision(&self) -> &str {
+        self.revision.as_deref().unwrap_or(DEFAULT_REVISION)
+    }
+}
+
+impl fmt::Display for ModelId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.repo)?;
+        match &self.revision {
+            Some(revision) => write!(f, "@{revision}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl FromStr for ModelId {
+    type Err = NotAModelId;
+
+    /// Reads `org/name` or `org/name@revision` by the rules of `huggingface_hub`, except that the owner may not be missing.
+    fn from_str(text: &str) -> Result<Self, NotAModelId> {
+        let (repo, revision) = match text.split_once('@') {
+            Some((repo, revision)) => (repo, Some(revision)),
+            None => (text, None),
+        };
+        let is_name = |name: &str| {
+            let allowed = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+            let edges = ['-', '.'];
+            (1..=MAX_NAME).contains(&name.len())
+                && name.chars().all(allowed)
+                && !name.starts_with(edges)
+                && !name.ends_with(edges)
+                && !name.contains("--")
+                && !name.contains("..")
+        };
+        let is_repo = repo
+            .split_once('/')
+            .is_some_and(|(owner, name)| is_name(owner) && is_name(name));
+        // A revision becomes a path below the folder of references.
+        let is_revision = |revision: &str| {
+            let mut steps = revision.split('/');
+            steps.all(|step| !matches!(step, "" | "." | ".."))
+                && !revision.contains(['\\', ':'])
+                && !revision.contains(char::is_control)
+        };
+        if !is_repo || repo.ends_with(".git") || !revision.is_none_or(is_revision) {
+            return Err(NotAModelId {
+                text: text.to_owned(),
+            });
+        }
+        Ok(Self {
+            repo: repo.to_owned(),
+            revision: revision.map(str::to_owned),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_models_are_told_from_paths() {
+        for text in [
+            "a/b",
+            "Qwen/Qwen2.5-7B",
+            "a_b/c",
+            "a/b@v1.0",
+            "a/b@refs/pr/3",
+        ] {
+            let id: ModelId = text.parse().expect(text);
+            assert!(text.starts_with(id.repo()), "{text}");
+        }
+        for text in [
+            "", "a", "a/b/c", "./a/b", "../a", "/a/b", "a/", "a/.b", "a/b--c", "a/b..c", "a/b.git",
+            "a b/c", "a\\b", "a/b@", "a/b@../x", "a/b@x//y", "a/b@c:d",
+        ] {
+            assert!(text.parse::<ModelId>().is_err(), "{text}");
+        }
+        let long = format!("a/{}", "b".repeat(MAX_NAME + 1));
+        assert!(long.parse::<ModelId>().is_err());
+    }
+}

@@ -1,0 +1,225 @@
+//! `obverse derive --hub-list`: many models, each chat template once.
+
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, CHAT};
+use crate::fetch::{model, run};
+use crate::support::hub::{FakeHub, Files, Reply, files};
+
+/// A model with the chat template of the others but a tag that is called otherwise.
+fn other() -> Files {
+    let chat = CHAT.replace("</{{", "<end-{{");
+    files([(
+        "tokenizer_config.json",
+        json!({"chat_template": chat, "added_tokens_decoder": {}}).to_string(),
+    )])
+}
+
+const LIST: &str = "\
+# Models of a test
+org/first
+
+org/same   # shares its files
+org/other@main
+org/first
+org/base
+org/gone
+org/closed
+";
+
+fn hub(closed: bool) -> FakeHub {
+    let base = files([("tokenizer_config.json", "{}".to_owned())]);
+    let models = [
+        ("org/first", model()),
+        ("org/same", model()),
+        ("org/other", other()),
+        ("org/base", base),
+        ("org/closed", model()),
+    ];
+    FakeHub::saying(models, move |asked, _| {
+        let is_closed = closed && asked.path.starts_with("/org/closed/");
+        is_closed.then(|| Reply::refusal(403, "GatedRepo"))
+    })
+}
+
+fn document(bench: &Bench) -> Value {
+    serde_json::from_str(&bench.read("out/hub-list.json")).expect("JSON")
+}
+
+#[test]
+fn each_chat_template_is_derived_from_once_and_a_run_goes_on() {
+    let bench = Bench::new().file("list.txt", LIST);
+    let first = hub(true);
+    let command = "derive --hub-list list.txt --out-dir out";
+    let ran = run(&bench, &first, command);
+    assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran}");
+    assert_eq!(
+        bench.list("out"),
+        [
+            "hub-list.json",
+            "org--first.json",
+            "org--first.report.json",
+            "org--other.json",
+            "org--other.report.json"
+        ]
+    );
+    let told: Vec<&str> = ran.stderr.lines().map(str::trim_end).collect();
+    let has = |start: &str, end: &str| {
+        told.iter()
+            .any(|line| line.starts_with(start) && line.ends_with(end))
+    };
+    assert!(has("proved", " org/first"), "{ran}");
+    assert!(
+        has("NOT DERIVED", "there is no chat template in it"),
+        "{ran}"
+    );
+    assert!(has("not derived: no-model ", " 1"), "{ran}");
+    assert!(has("not derived: gated ", " 1"), "{ran}");
+    assert!(ran.stderr.contains("reasoning none, content "), "{ran}");
+    let models = document(&bench)["models"].clone();
+    let outcome = |name: &str| {
+        let all = models.as_array().expect("a list");
+        let found = all.iter().find(|one| one["model"] == name).expect(name);
+        let code = found["error"]["code"].as_str();
+        code.or(found["template"].as_str())
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert_eq!(
+        [
+            "org/first",
+            "org/same",
+            "org/other@main",
+            "org/base",
+            "org/gone",
+            "org/closed"
+        ]
+        .map(outcome),
+        [
+            "org--first",
+            "org--first",
+            "org--other",
+            "no-chat-template",
+            "no-model",
+            "gated"
+        ]
+    );
+    assert_eq!(models.as_array().map(Vec::len), Some(6));
+
+    // What may pass is tried again, and nothing else.
+    let second = hub(false);
+    let again = run(&bench, &second, command);
+    assert_eq!(again.status, 2, "{again}");
+    assert!(
+        again.stderr.starts_with("5 of 6 models were done before\n"),
+        "{again}"
+    );
+    let asked = second.asked();
+    assert!(
+        !asked.is_empty() && asked.iter().all(|one| one.path.contains("closed")),
+        "{asked:?}"
+    );
+    assert_eq!(document(&bench)["templates"][0]["models"], 3);
+    assert_eq!(bench.list("out").len(), 5);
+
+    // Without the state it is made again from the cache, the same.
+    let before = document(&bench);
+    std::fs::remove_file(bench.path("out/hub-list.json")).expect("removed");
+    let third = hub(false);
+    let anew = run(&bench, &third, &format!("{command} --format json"));
+    assert_eq!(anew.status, 2, "{anew}");
+    let after = document(&bench);
+    assert_eq!(after["templates"], before["templates"]);
+    // Messages name the server, which is another one.
+    let without = |document: &Value| {
+        let mut models = document["models"].clone();
+        for model in models.as_array_mut().expect("a list") {
+            if let Some(error) = model["error"].as_object_mut() {
+                error.remove("message");
+            }
+        }
+        models
+    };
+    assert_eq!(without(&after), without(&before));
+    assert_eq!(
+        serde_json::from_str::<Value>(&anew.stdout).expect("JSON"),
+        after
+    );
+    assert!(third.asked().iter().all(|one| one.path.contains("gone")));
+}
+
+#[test]
+fn contents_that_models_share_are_asked_for_once() {
+    let names: Vec<String> = (0..20).map(|number| format!("org/m{number}")).collect();
+    let bench = Bench::new().file("list.txt", names.join("\n"));
+    let hub = FakeHub::new(names.iter().map(|name| (name.as_str(), model())));
+    // One that is there before is enough: those that are fetched at the same time cannot know of each other.
+    let begun = run(&bench, &hub, "inspect org/m0");
+    assert_eq!(begun.status, 0, "{begun}");
+    hub.asked();
+    let ran = run(&bench, &hub, "derive --hub-list list.txt --out-dir out");
+    assert_eq!(ran.status, 0, "{ran}");
+    let asked = hub.asked();
+    let listings = asked
+        .iter()
+        .filter(|one| one.path.starts_with("/api/models/"));
+    assert_eq!(listings.count(), 19);
+    let configs = asked
+        .iter()
+        .filter(|one| one.path.ends_with("/tokenizer_config.json"));
+    assert!(
+        configs.count() <= 2 * 8,
+        "at most once, and a redirect, for each that is fetched at the same time"
+    );
+    assert_eq!(
+        bench.list("out"),
+        ["hub-list.json", "org--m0.json", "org--m0.report.json"]
+    );
+    let statuses = run(&bench, &hub, "derive --hub-list list.txt --out-dir out");
+    assert_eq!((statuses.status, hub.asked().len()), (0, 0), "{statuses}");
+}
+
+#[test]
+fn lists_that_cannot_be_worked_on_are_refused() {
+    let bench = Bench::new()
+        .file("list.txt", "org/a\nno model\n../x\n")
+        .file("out/hub-list.json", r#"{"made_with": 1}"#);
+    let hub = FakeHub::new([]);
+    let wrong = run(&bench, &hub, "derive --hub-list list.txt --out-dir out").refused(2);
+    assert!(
+        wrong.contains("error[usage]")
+            && wrong.contains("line 2: \"no model\"")
+            && wrong.contains("line 3:"),
+        "{wrong}"
+    );
+    let lonely = run(&bench, &hub, "derive --hub-list list.txt").refused(2);
+    assert!(lonely.contains("--out-dir"), "{lonely}");
+    let both = run(
+        &bench,
+        &hub,
+        "derive --hub-list list.txt --out-dir out chat.jinja",
+    )
+    .refused(2);
+    assert!(both.contains("cannot be used with"), "{both}");
+    assert_eq!(hub.asked(), []);
+}
+
+#[test]
+fn a_hub_that_is_gone_ends_the_run() {
+    let names: Vec<String> = (0..60).map(|number| format!("org/m{number}")).collect();
+    let bench = Bench::new().file("list.txt", names.join("\n"));
+    let mut gone = FakeHub::new([]);
+    gone.url = "http://127.0.0.1:1".to_owned();
+    let ran = run(&bench, &gone, "derive --hub-list list.txt --out-dir out");
+    assert_eq!(ran.status, 2, "{ran}");
+    assert!(
+        ran.stderr
+            .contains("error[hub-unreachable]: no answer came for 16 models in a row"),
+        "{ran}"
+    );
+    let asked = document(&bench)["models"].as_array().map(Vec::len);
+    assert!(
+        asked < Some(60),
+        "the rest is left for another time: {asked:?}"
+    );
+}
