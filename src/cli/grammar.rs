@@ -64,7 +64,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     tokenizer: Option<PathBuf>,
 
-    /// The language: gbnf (llama.cpp), lark (llguidance), structural-tag (xgrammar), or json, which has all of them
+    /// The language: gbnf (llama.cpp), lark (llguidance), structural-tag (xgrammar), peg (Obverse itself, for peg and parse), or json, which has all of them
     #[arg(long, value_enum, value_name = "LANGUAGE", hide_possible_values = true)]
     #[arg(required_unless_present = "sample")]
     format: Option<Format>,
@@ -99,6 +99,7 @@ enum Format {
     Gbnf,
     Lark,
     StructuralTag,
+    Peg,
     Json,
 }
 
@@ -161,6 +162,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let language = match args.format {
         Some(Format::Gbnf) => Language::Gbnf,
         Some(Format::Lark) => Language::Lark,
+        Some(Format::Peg) => Language::Peg,
         Some(Format::StructuralTag) => Language::StructuralTag,
         Some(Format::Json) | None => Language::Json,
     };

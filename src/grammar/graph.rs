@@ -99,6 +99,7 @@ impl<'a> Walk<'a> {
         if let Some(body) = self.bodies.get(&state) {
             return *body;
         }
+        let field = self.format.states[state].field;
         let body = match &self.format.states[state].kind {
             Kind::Text(text) if text.is_content => match &self.request.response_format {
                 Some(schema) => self.arena.add(Expr::Json(JsonOf {
@@ -118,14 +119,27 @@ impl<'a> Walk<'a> {
             Kind::Text(text) => self.arena.add(Expr::Free(text.avoid.clone())),
             Kind::Call(spellings) => {
                 let ends = self.format.ends_of_call(self.format.states[state].field);
+                let content = &self.format.template.fields()[field].content;
                 let mut calls = Calls {
                     arena: self.arena,
                     format: self.format,
                     ends,
+                    is_text: content.is_text(),
                     findings: self.findings,
                 };
                 calls.any_of(&self.tools, spellings)
             }
+        };
+        let body = match &self.format.states[state].kind {
+            Kind::Text(text) if text.is_content => self.arena.tag("content", body),
+            Kind::Text(_) => {
+                let fields = self.format.template.fields();
+                match self.format.reasoning() {
+                    Some(reasoning) if reasoning == field => self.arena.tag("reasoning", body),
+                    _ => self.arena.tag(&fields[field].name, body),
+                }
+            }
+            Kind::Call(_) => body,
         };
         self.bodies.insert(state, body);
         body

@@ -2,6 +2,7 @@
 
 mod gbnf;
 mod lark;
+mod peg;
 mod rules;
 mod structural_tag;
 mod tokens;
@@ -17,6 +18,8 @@ pub enum Language {
     Gbnf,
     /// Lark as llguidance reads it.
     Lark,
+    /// A parsing expression grammar of our own, as JSON: with it Obverse reads what may be written to the message that it says.
+    Peg,
     /// A structural tag of xgrammar, as JSON.
     StructuralTag,
     /// All of them with what each cannot say, as one JSON object.
@@ -38,8 +41,9 @@ impl Grammar {
     pub fn write(&self, language: Language) -> Text {
         match language {
             Language::Gbnf => gbnf::write(self),
-            Language::Lark => lark::write(self),
-            Language::StructuralTag => structural_tag::write(self),
+            Language::Lark => lark::write(&self.untagged()),
+            Language::Peg => peg::write(self),
+            Language::StructuralTag => structural_tag::write(&self.untagged()),
             Language::Json => self.all(),
         }
     }
@@ -49,13 +53,14 @@ impl Grammar {
         for (key, language) in [
             ("gbnf", Language::Gbnf),
             ("lark", Language::Lark),
+            ("peg", Language::Peg),
             ("structural_tag", Language::StructuralTag),
         ] {
             let written = self.write(language);
             let mut one = Map::new();
             let text = Value::from(written.text.as_str());
             let grammar = match language {
-                Language::StructuralTag => json::parse(&written.text).unwrap_or(text),
+                Language::StructuralTag | Language::Peg => json::parse(&written.text).unwrap_or(text),
                 _ => text,
             };
             one.insert("grammar", grammar);

@@ -28,8 +28,10 @@ pub(crate) use tags::{Shape, Tag, TagAtom, TagForm};
 
 use super::avoid::{Avoid, Piece};
 use super::chars::Chars;
+use super::reader::Settings;
 use crate::derive::Case;
 use crate::judge::message::CALLS_KEY;
+use crate::parser::ResponseParser;
 use crate::pattern::Pattern;
 use crate::pattern::spelled::{self, Sought};
 use crate::response_template::ResponseTemplate;
@@ -256,6 +258,28 @@ impl Format {
             self.style.strings().iter().all(|text| avoid.allows(text))
         };
         Avoid::new(ways.filter(fits)).pieces().to_vec()
+    }
+
+    /// The field of the reasoning: the first text that is neither the answer nor calls.
+    pub(crate) fn reasoning(&self) -> Option<usize> {
+        let states = self.states.iter();
+        let texts = states.filter(|state| matches!(&state.kind, Kind::Text(text) if !text.is_content));
+        texts.map(|state| state.field).min()
+    }
+
+    /// How a grammar's reader makes the message: the name of the reasoning, and what the prompt says of the message already.
+    pub(crate) fn message(&self, prefix: &str) -> Settings {
+        let mut settings = Settings::default();
+        if let Some(field) = self.reasoning() {
+            settings.reasoning = self.template.fields()[field].name.to_string();
+        }
+        let begun = ResponseParser::new(Arc::clone(&self.template), prefix, &[])
+            .and_then(|mut parser| parser.finalize());
+        settings.defaults = match begun {
+            Ok((message, _)) => message,
+            Err(_) => self.template.defaults().clone(),
+        };
+        settings
     }
 
     /// Returns true if the field is that of calls.
