@@ -69,6 +69,10 @@ pub(crate) struct Args {
     #[arg(required_unless_present = "sample")]
     format: Option<Format>,
 
+    /// With --format gbnf: the grammar from the first sign of a call on, and these signs, as the JSON of a request to llama.cpp
+    #[arg(long, requires = "format")]
+    lazy: bool,
+
     /// Write so many texts that the grammar allows
     #[arg(long, value_name = "N", conflicts_with = "format")]
     sample: Option<u64>,
@@ -107,6 +111,10 @@ enum Format {
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let [prefix, tools] = args.given.paths();
     let format = args.response_format.as_deref();
+    if args.lazy && args.format != Some(Format::Gbnf) {
+        let message = "`--lazy` is for `--format gbnf` alone: other engines have no triggers";
+        return Err(Problem::failed("usage", message).into());
+    }
     input::one_stdin([Some(args.source.as_path()), prefix, tools, format])?;
     let tools = args.given.tools()?;
     let prefix = args.given.prefix()?;
@@ -160,6 +168,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         return Ok(Status::Done);
     }
     let language = match args.format {
+        Some(Format::Gbnf) if args.lazy => Language::LazyGbnf,
         Some(Format::Gbnf) => Language::Gbnf,
         Some(Format::Lark) => Language::Lark,
         Some(Format::Peg) => Language::Peg,

@@ -342,8 +342,7 @@ impl Calls<'_> {
             (TagForm::Word(word), Value::Null) => self.word(word, "null"),
             (TagForm::Dialect, value) => {
                 let dialect = self.format.style.dialect.clone()?;
-                let constant =
-                    Value::Object(Map::from_iter([("const".to_owned(), value.clone())]));
+                let constant = Value::Object(Map::from_iter([("const".to_owned(), value.clone())]));
                 let value = self.written(&constant, &constant, Some(&dialect));
                 self.arena.tag("tool-arg-value", value)
             }

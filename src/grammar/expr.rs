@@ -4,7 +4,7 @@
 //! ways lead there, so that a grammar stays small and an emitter can see what to make a rule of. The builders keep a few
 //! forms away (a sequence in a sequence, texts side by side, a choice of one), which is all the normal form there is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use smol_str::SmolStr;
 
@@ -69,9 +69,36 @@ impl Arena {
         &self.nodes[id.0 as usize]
     }
 
+    /// All expressions.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &Expr> {
+        self.nodes.iter()
+    }
+
     /// The rules in the order in which they were made.
     pub(crate) fn rules(&self) -> &[(String, Id)] {
         &self.rules
+    }
+
+    /// The names of the rules that an expression leads to.
+    pub(crate) fn rules_of(&self, id: Id) -> HashSet<&str> {
+        let mut names = HashSet::new();
+        let mut seen = HashSet::new();
+        let mut left = vec![id];
+        while let Some(id) = left.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            match self.get(id) {
+                Expr::Rule(name) => {
+                    names.insert(name.as_str());
+                    left.extend(self.rule(name));
+                }
+                Expr::Seq(items) | Expr::Choice(items) => left.extend(items),
+                Expr::Repeat { item: of, .. } | Expr::Tag(_, of) => left.push(*of),
+                Expr::Text(_) | Expr::Run { .. } | Expr::Free(_) | Expr::Json(_) => {}
+            }
+        }
+        names
     }
 
     /// The body of a rule.
@@ -232,9 +259,7 @@ impl Arena {
         }
         let mut each = |arena: &mut Self, items: &[Id]| -> Vec<Id> {
             let items = items.iter();
-            items
-                .map(|id| arena.copy(from, *id, done, json))
-                .collect()
+            items.map(|id| arena.copy(from, *id, done, json)).collect()
         };
         let copy = match from.get(id) {
             Expr::Seq(items) => {

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use super::calls::Calls;
 use super::expr::{Arena, Expr, Id, JsonOf};
 use super::format::{Begun, Edge, Format, GraphNode, Kind};
+use super::lazy::{Lazy, Trigger};
 use super::request::{Reasoning, Request, Tool};
 use crate::value::json;
 
@@ -62,6 +63,46 @@ impl<'a> Walk<'a> {
                 self.along(edges, at)
             }
         }
+    }
+
+    /// Returns what may be written from the first sign of a call on, with the texts by which that is seen. Nothing where no call may be
+    /// written, or nothing shows that one begins.
+    pub(super) fn lazy(&mut self) -> Lazy {
+        let format = self.format;
+        let is_call = |node: GraphNode| match node {
+            GraphNode::State(state) => matches!(format.states[state].kind, Kind::Call(_)),
+            _ => false,
+        };
+        let mut lazy = Lazy {
+            root: self.arena.never(),
+            triggers: Vec::new(),
+            is_unseen: false,
+        };
+        let mut ways = Vec::new();
+        for edge in &format.edges {
+            let (GraphNode::State(state), false) = (edge.to, is_call(edge.from)) else {
+                continue;
+            };
+            if !is_call(edge.to) {
+                continue;
+            }
+            let text = edge.text[edge.opens..].trim_start();
+            let Some((body, called, reasoned)) = self.entered(state, false, true) else {
+                continue;
+            };
+            let Some(trigger) = Trigger::of(text, format) else {
+                lazy.is_unseen = true;
+                continue;
+            };
+            if !lazy.triggers.contains(&trigger) {
+                lazy.triggers.push(trigger);
+            }
+            let text = self.arena.text(text);
+            let follow = self.follow((edge.to, called, reasoned));
+            ways.push(self.arena.seq([text, body, follow]));
+        }
+        lazy.root = self.arena.choice(ways);
+        lazy
     }
 
     /// The body of a state and what is known behind it; `None` where it may not be written.

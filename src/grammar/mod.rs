@@ -26,6 +26,7 @@ mod expr;
 mod format;
 mod graph;
 mod json;
+mod lazy;
 pub mod peg;
 pub mod reader;
 mod request;
@@ -40,6 +41,7 @@ use avoid::Avoid;
 use expr::{Arena, Expr, Id, JsonOf};
 use format::Format;
 use json::JsonWriter;
+use lazy::Lazy;
 
 pub use request::{Reasoning, Request, SpecialToken, ToolChoice};
 pub use sample::Sampler;
@@ -63,6 +65,8 @@ pub struct WrittenFormat(Format);
 pub struct Grammar {
     arena: Arena,
     root: Id,
+    /// The grammar from the first call on.
+    lazy: Lazy,
     special: Vec<SpecialToken>,
     /// How the message is made that is read with it.
     message: reader::Settings,
@@ -109,9 +113,10 @@ impl WrittenFormat {
             .map_err(GrammarError::Prompt)?;
         let mut walk = graph::Walk::new(&mut arena, &self.0, request, &mut notes);
         let root = walk.begin(&begun);
-        if arena.is_never(root) {
+        if walk.arena.is_never(root) {
             return Err(GrammarError::Nothing(nothing(request)));
         }
+        let lazy = walk.lazy();
         for text in self.left_out() {
             notes.push((
                 "left-out",
@@ -122,6 +127,7 @@ impl WrittenFormat {
         Ok(Grammar {
             arena,
             root,
+            lazy,
             special: request.special_tokens.clone(),
             message: self.0.message(&request.prefix),
             findings: findings
@@ -202,13 +208,21 @@ impl Grammar {
         let mut arena = Arena::default();
         let mut done = std::collections::HashMap::new();
         let root = arena.copy(&self.arena, self.root, &mut done, json);
+        let used = self.arena.rules_of(self.root);
         for (name, body) in self.arena.rules() {
-            let body = arena.copy(&self.arena, *body, &mut done, json);
-            arena.set_rule(name, body);
+            if used.contains(name.as_str()) {
+                let body = arena.copy(&self.arena, *body, &mut done, json);
+                arena.set_rule(name, body);
+            }
         }
         Self {
             arena,
             root,
+            lazy: Lazy {
+                root,
+                triggers: Vec::new(),
+                is_unseen: false,
+            },
             ..self.clone()
         }
     }

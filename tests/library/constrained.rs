@@ -28,8 +28,8 @@ const SAMPLES: [u64; 2] = [40, 1_000];
 /// How many falling short is known of: renders that the PEG does not read to their message, samples that the response template does
 /// not read to a message that is right, and samples that the PEG does not read to the message of the response template.
 const KNOWN: &[(&str, [usize; 3])] = &[
-    // Calls are told from the answer by a name and a brace behind it, which the answer may have, too.
-    ("functionary_3_2", [0, 128, 128]),
+    // The answer ends where a look ahead sees a call, which the grammar does not keep out of it.
+    ("functionary_3_2", [80, 128, 397]),
     // A text between single quotes in which a single quote stands.
     ("lfm2_5", [9, 0, 0]),
     // Calls with a line end where other renders have none.

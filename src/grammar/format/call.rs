@@ -40,6 +40,8 @@ pub(crate) type Spelling = Vec<Atom>;
 #[derive(Debug)]
 pub(super) struct CallStretch {
     pub(super) field: usize,
+    /// Where its region opens.
+    pub(super) opens: usize,
     pub(super) spelling: Spelling,
     /// From the first part that is not fixed to the last.
     pub(super) span: Range<usize>,
@@ -157,7 +159,7 @@ pub(super) fn read(
             span,
             atom: Atom::Args(shape),
         });
-        return Ok(vec![stretch(region.field, text, holes, seen)]);
+        return Ok(vec![stretch(region, text, holes, seen)]);
     }
     let (value, places) = json::parse_with_places(inner)
         .map_err(|error| format!("the text of a call is no JSON: {error}"))?;
@@ -203,7 +205,7 @@ pub(super) fn read(
             span,
             atom: Atom::Args(Shape::Json),
         });
-        found.push(stretch(region.field, text, holes, seen));
+        found.push(stretch(region, text, holes, seen));
     }
     Ok(found)
 }
@@ -344,7 +346,7 @@ fn with_id(holes: Vec<Hole>, id: Range<usize>, text: &str, start: usize) -> Vec<
 }
 
 /// The call from its first hole to its last.
-fn stretch(field: usize, text: &str, mut holes: Vec<Hole>, seen: Seen) -> CallStretch {
+fn stretch(region: &Region, text: &str, mut holes: Vec<Hole>, seen: Seen) -> CallStretch {
     holes.sort_by_key(|hole| hole.span.start);
     let start = holes.first().map_or(0, |hole| hole.span.start);
     let mut spelling = Vec::new();
@@ -357,7 +359,8 @@ fn stretch(field: usize, text: &str, mut holes: Vec<Hole>, seen: Seen) -> CallSt
         spelling.push(hole.atom);
     }
     CallStretch {
-        field,
+        field: region.field,
+        opens: region.open.start,
         spelling,
         span: start..at,
         seen,

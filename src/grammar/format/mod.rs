@@ -54,6 +54,8 @@ pub(crate) struct Edge {
     pub(crate) from: GraphNode,
     pub(crate) to: GraphNode,
     pub(crate) text: String,
+    /// Where in the text the region of a call opens that it leads to.
+    pub(crate) opens: usize,
 }
 
 /// A text of a field, or a call, that is written between two fixed texts.
@@ -162,36 +164,39 @@ impl Format {
     fn learn(&mut self, parsed: &Parsed, ends: &mut BTreeSet<String>) {
         let mut at = (GraphNode::Start, 0);
         for stretch in &parsed.stretches {
-            let (state, span) = match stretch {
+            let (state, span, opens) = match stretch {
                 Stretch::Text { field, open, span } => {
                     let text = &parsed.text[span.clone()];
-                    (self.text_state(*field, open, text), span.clone())
+                    (self.text_state(*field, open, text), span.clone(), at.1)
                 }
                 Stretch::Call(call) => {
                     let state = self.call_state(call.field, &call.spelling);
                     self.style.see(&call.seen);
-                    (state, call.span.clone())
+                    (state, call.span.clone(), call.opens)
                 }
             };
             let to = GraphNode::State(state);
-            self.add_edge(at.0, to, &parsed.text[at.1..span.start]);
+            let opens = opens.clamp(at.1, span.start) - at.1;
+            self.add_edge(at.0, to, &parsed.text[at.1..span.start], opens);
             at = (to, span.end);
         }
         let rest = &parsed.text[at.1..];
-        self.add_edge(at.0, GraphNode::End, rest);
+        self.add_edge(at.0, GraphNode::End, rest, 0);
         if let Some(end) = parsed.turn_end {
             ends.insert(parsed.text[end.max(at.1)..].to_owned());
         }
     }
 
-    fn add_edge(&mut self, from: GraphNode, to: GraphNode, text: &str) {
-        let edge = Edge {
-            from,
-            to,
-            text: text.to_owned(),
-        };
-        if !self.edges.contains(&edge) {
-            self.edges.push(edge);
+    fn add_edge(&mut self, from: GraphNode, to: GraphNode, text: &str, opens: usize) {
+        let known = self.edges.iter();
+        let mut known = known.filter(|edge| edge.from == from && edge.to == to);
+        if known.all(|edge| edge.text != text) {
+            self.edges.push(Edge {
+                from,
+                to,
+                text: text.to_owned(),
+                opens,
+            });
         }
     }
 
@@ -263,7 +268,8 @@ impl Format {
     /// The field of the reasoning: the first text that is neither the answer nor calls.
     pub(crate) fn reasoning(&self) -> Option<usize> {
         let states = self.states.iter();
-        let texts = states.filter(|state| matches!(&state.kind, Kind::Text(text) if !text.is_content));
+        let texts =
+            states.filter(|state| matches!(&state.kind, Kind::Text(text) if !text.is_content));
         texts.map(|state| state.field).min()
     }
 

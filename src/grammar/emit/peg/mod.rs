@@ -11,6 +11,7 @@
 //! stands that closes it. Where the first text of an alternative tells it from all that come later, a cut behind it says so: what
 //! was read is then told at once, and none of it is kept.
 
+mod beginnings;
 mod firsts;
 mod inline;
 mod parts;

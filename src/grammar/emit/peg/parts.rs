@@ -114,11 +114,8 @@ impl Writer<'_> {
 
     fn beginnings(&self, id: Id, found: &mut Vec<String>) {
         match self.arena.get(id) {
-            Node::Text(text) => {
-                if !found.contains(text) {
-                    found.push(text.clone());
-                }
-            }
+            Node::Text(text) if found.contains(text) => {}
+            Node::Text(text) => found.push(text.clone()),
             Node::Tag(_, of) => self.beginnings(*of, found),
             Node::Seq(items) => {
                 for item in items {
