@@ -64,10 +64,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     tokenizer: Option<PathBuf>,
 
-    /// The language: gbnf (llama.cpp), lark (llguidance), structural-tag (xgrammar), or json, which has all of them
+    /// The language: gbnf (llama.cpp), lark (llguidance), structural-tag (xgrammar), peg (Obverse itself, for peg and parse), or json, which has all of them
     #[arg(long, value_enum, value_name = "LANGUAGE", hide_possible_values = true)]
     #[arg(required_unless_present = "sample")]
     format: Option<Format>,
+
+    /// With --format gbnf: the grammar from the first sign of a call on, and these signs, as the JSON of a request to llama.cpp
+    #[arg(long, requires = "format")]
+    lazy: bool,
 
     /// Write so many texts that the grammar allows
     #[arg(long, value_name = "N", conflicts_with = "format")]
@@ -99,6 +103,7 @@ enum Format {
     Gbnf,
     Lark,
     StructuralTag,
+    Peg,
     Json,
 }
 
@@ -106,6 +111,10 @@ enum Format {
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let [prefix, tools] = args.given.paths();
     let format = args.response_format.as_deref();
+    if args.lazy && args.format != Some(Format::Gbnf) {
+        let message = "`--lazy` is for `--format gbnf` alone: other engines have no triggers";
+        return Err(Problem::failed("usage", message).into());
+    }
     input::one_stdin([Some(args.source.as_path()), prefix, tools, format])?;
     let tools = args.given.tools()?;
     let prefix = args.given.prefix()?;
@@ -159,8 +168,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         return Ok(Status::Done);
     }
     let language = match args.format {
+        Some(Format::Gbnf) if args.lazy => Language::LazyGbnf,
         Some(Format::Gbnf) => Language::Gbnf,
         Some(Format::Lark) => Language::Lark,
+        Some(Format::Peg) => Language::Peg,
         Some(Format::StructuralTag) => Language::StructuralTag,
         Some(Format::Json) | None => Language::Json,
     };

@@ -14,6 +14,8 @@ pub(crate) struct Calls<'a> {
     pub(crate) format: &'a Format,
     /// The sequences that would end the region of a call if they stood in a text of it.
     pub(crate) ends: Vec<Vec<Piece>>,
+    /// True if the message has the arguments as the text that they are.
+    pub(crate) is_text: bool,
     pub(crate) findings: &'a mut Vec<(&'static str, String)>,
 }
 
@@ -39,11 +41,26 @@ impl Calls<'_> {
 
     /// A call of a tool; `None` where it cannot be spelled so.
     fn call(&mut self, tool: &Tool, spelling: &Spelling) -> Option<Id> {
+        let call = self.atoms(tool, spelling)?;
+        Some(self.arena.tag("tool", call))
+    }
+
+    fn atoms(&mut self, tool: &Tool, atoms: &[Atom]) -> Option<Id> {
         let mut items = Vec::new();
-        for atom in spelling {
+        for atom in atoms {
             items.push(match atom {
                 Atom::Text(text) => self.arena.text(text),
-                Atom::Name => self.arena.text(&tool.name),
+                Atom::Name => {
+                    let name = self.arena.text(&tool.name);
+                    self.arena.tag("tool-name", name)
+                }
+                Atom::Id { atoms, is_number } => {
+                    let mut id = self.atoms(tool, atoms)?;
+                    if *is_number {
+                        id = self.arena.tag("json", id);
+                    }
+                    self.arena.tag("tool-id", id)
+                }
                 Atom::Run { chars, min, max } => self.arena.add(Expr::Run {
                     chars: chars.clone(),
                     min: *min,
@@ -57,7 +74,13 @@ impl Calls<'_> {
 
     fn arguments(&mut self, tool: &Tool, shape: &Shape) -> Option<Id> {
         match shape {
-            Shape::Json => Some(self.json(&tool.parameters)),
+            Shape::Json => {
+                let mut arguments = self.json(&tool.parameters);
+                if self.is_text {
+                    arguments = self.arena.tag("text", arguments);
+                }
+                Some(self.arena.tag("tool-args", arguments))
+            }
             Shape::Empty(text) => {
                 let required = tool.parameters.get("required").and_then(Value::as_array);
                 required
@@ -235,7 +258,15 @@ impl Calls<'_> {
         for (at, atom) in tag.atoms.iter().enumerate() {
             items.push(match atom {
                 TagAtom::Text(text) => self.arena.text(text),
-                TagAtom::Key => self.arena.text(key),
+                TagAtom::Key => {
+                    let is_first = !tag.atoms[..at].contains(&TagAtom::Key);
+                    let name = self.arena.text(key);
+                    if is_first {
+                        self.arena.tag("tool-arg-name", name)
+                    } else {
+                        name
+                    }
+                }
                 TagAtom::Value => {
                     let close = match tag.atoms.get(at + 1) {
                         Some(TagAtom::Text(text)) => vec![text.clone()],
@@ -245,7 +276,8 @@ impl Calls<'_> {
                 }
             });
         }
-        Some(self.arena.seq(items))
+        let whole = self.arena.seq(items);
+        Some(self.arena.tag("tool-arg", whole))
     }
 
     fn tag_value(
@@ -256,45 +288,90 @@ impl Calls<'_> {
         root: &Value,
         close: &[String],
     ) -> Option<Id> {
-        let literals = literals(schema);
-        let text_of = |form: &TagForm, value: &Value| match (form, value) {
-            (TagForm::Raw, Value::String(text)) => Some(text.clone()),
-            (TagForm::Quoted(open, end), Value::String(text)) => Some(format!("{open}{text}{end}")),
-            (TagForm::Word(word), Value::Bool(value)) => word
-                .eq_ignore_ascii_case(&value.to_string())
-                .then(|| word.clone()),
-            (TagForm::Word(word), Value::Null) => Some(word.clone()),
-            (TagForm::Dialect, value) => Some(self.format.style.dialect.as_ref()?.write(value)),
-            (TagForm::Json, value) => Some(json::to_string(value)),
-            _ => None,
-        };
-        if let Some(values) = literals {
-            let texts: Vec<String> = values
+        if let Some(values) = literals(schema) {
+            let values: Vec<Id> = values
                 .iter()
-                .filter_map(|value| text_of(form, value))
+                .filter_map(|value| self.literal(form, value))
                 .collect();
-            if texts.is_empty() {
-                return None;
-            }
-            let texts: Vec<Id> = texts.iter().map(|text| self.arena.text(text)).collect();
-            return Some(self.arena.choice(texts));
+            return (!values.is_empty()).then(|| self.arena.choice(values));
         }
         Some(match form {
-            TagForm::Raw => self.free(close),
+            TagForm::Raw => {
+                let text = self.free(close);
+                self.arena.tag("tool-arg-string-value", text)
+            }
             TagForm::Quoted(open, end) => {
                 let text = self.free(std::slice::from_ref(end));
-                let (open, end) = (self.arena.text(open), self.arena.text(end));
-                self.arena.seq([open, text, end])
+                self.quoted(open, text, end)
             }
-            TagForm::Word(word) => self.arena.text(word),
+            TagForm::Word(word) => self.word(word, of),
             TagForm::Dialect => {
                 let dialect = self.format.style.dialect.clone()?;
-                self.written(schema, root, Some(&dialect))
+                let value = self.written(schema, root, Some(&dialect));
+                self.arena.tag("tool-arg-value", value)
             }
             // A text that need not be JSON is JSON where it is written so.
-            TagForm::Json if of == "string" || is_scalar(of) => self.written(schema, root, None),
-            TagForm::Json => self.native(&standing_alone(schema, root)),
+            TagForm::Json if of == "string" || is_scalar(of) => {
+                let value = self.written(schema, root, None);
+                self.arena.tag("tool-arg-value", value)
+            }
+            TagForm::Json => {
+                let value = self.native(&standing_alone(schema, root));
+                self.arena.tag("tool-arg-value", value)
+            }
         })
+    }
+
+    /// A value that the schema lists; `None` where the form is another value's.
+    fn literal(&mut self, form: &TagForm, value: &Value) -> Option<Id> {
+        Some(match (form, value) {
+            (TagForm::Raw, Value::String(text)) => {
+                let text = self.arena.text(text);
+                self.arena.tag("tool-arg-string-value", text)
+            }
+            (TagForm::Quoted(open, end), Value::String(text)) => {
+                let text = self.arena.text(text);
+                self.quoted(open, text, end)
+            }
+            (TagForm::Word(word), Value::Bool(value)) => {
+                if !word.eq_ignore_ascii_case(&value.to_string()) {
+                    return None;
+                }
+                self.word(word, "boolean")
+            }
+            (TagForm::Word(word), Value::Null) => self.word(word, "null"),
+            (TagForm::Dialect, value) => {
+                let dialect = self.format.style.dialect.clone()?;
+                let constant = Value::Object(Map::from_iter([("const".to_owned(), value.clone())]));
+                let value = self.written(&constant, &constant, Some(&dialect));
+                self.arena.tag("tool-arg-value", value)
+            }
+            (TagForm::Json, value) => {
+                let value = self.arena.text(&json::to_string(value));
+                self.arena.tag("tool-arg-value", value)
+            }
+            _ => return None,
+        })
+    }
+
+    /// A text between two others.
+    fn quoted(&mut self, open: &str, text: Id, end: &str) -> Id {
+        let text = self.arena.tag("tool-arg-string-value", text);
+        let (open, end) = (self.arena.text(open), self.arena.text(end));
+        self.arena.seq([open, text, end])
+    }
+
+    /// A word for a value of the type, of which there is one.
+    fn word(&mut self, word: &str, of: &str) -> Id {
+        let text = self.arena.text(word);
+        let value = match of {
+            "null" => "null",
+            _ if word.eq_ignore_ascii_case("true") => "true",
+            _ if word.eq_ignore_ascii_case("false") => "false",
+            _ => "text",
+        };
+        let value = self.arena.tag(value, text);
+        self.arena.tag("tool-arg-value", value)
     }
 
     /// A text that goes on to its close, or that of the call.

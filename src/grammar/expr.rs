@@ -4,7 +4,9 @@
 //! ways lead there, so that a grammar stays small and an emitter can see what to make a rule of. The builders keep a few
 //! forms away (a sequence in a sequence, texts side by side, a choice of one), which is all the normal form there is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+use smol_str::SmolStr;
 
 use super::avoid::Avoid;
 use super::chars::Chars;
@@ -41,6 +43,8 @@ pub(crate) enum Expr {
     },
     /// A rule of the arena, which may lead back to itself.
     Rule(String),
+    /// An expression, and the part of the message that its text is: for who reads with the grammar.
+    Tag(SmolStr, Id),
 }
 
 /// JSON that a schema describes.
@@ -65,9 +69,36 @@ impl Arena {
         &self.nodes[id.0 as usize]
     }
 
+    /// All expressions.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &Expr> {
+        self.nodes.iter()
+    }
+
     /// The rules in the order in which they were made.
     pub(crate) fn rules(&self) -> &[(String, Id)] {
         &self.rules
+    }
+
+    /// The names of the rules that an expression leads to.
+    pub(crate) fn rules_of(&self, id: Id) -> HashSet<&str> {
+        let mut names = HashSet::new();
+        let mut seen = HashSet::new();
+        let mut left = vec![id];
+        while let Some(id) = left.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            match self.get(id) {
+                Expr::Rule(name) => {
+                    names.insert(name.as_str());
+                    left.extend(self.rule(name));
+                }
+                Expr::Seq(items) | Expr::Choice(items) => left.extend(items),
+                Expr::Repeat { item: of, .. } | Expr::Tag(_, of) => left.push(*of),
+                Expr::Text(_) | Expr::Run { .. } | Expr::Free(_) | Expr::Json(_) => {}
+            }
+        }
+        names
     }
 
     /// The body of a rule.
@@ -193,6 +224,14 @@ impl Arena {
         self.add(Expr::Repeat { item, min, max })
     }
 
+    /// The expression as a part of the message.
+    pub(crate) fn tag(&mut self, tag: &str, of: Id) -> Id {
+        if self.is_never(of) {
+            return of;
+        }
+        self.add(Expr::Tag(tag.into(), of))
+    }
+
     /// Returns true if the expression matches the empty text. A rule is taken for one that does not.
     pub(crate) fn is_nullable(&self, id: Id) -> bool {
         match self.get(id) {
@@ -202,7 +241,45 @@ impl Arena {
             Expr::Seq(items) => items.iter().all(|id| self.is_nullable(*id)),
             Expr::Choice(items) => items.iter().any(|id| self.is_nullable(*id)),
             Expr::Repeat { item, min, .. } => *min == 0 || self.is_nullable(*item),
+            Expr::Tag(_, of) => self.is_nullable(*of),
         }
+    }
+
+    /// Makes of another arena's expression one of this, without its tags; `json` says what becomes of the JSON in it. `done` knows
+    /// what was made already.
+    pub(crate) fn copy(
+        &mut self,
+        from: &Self,
+        id: Id,
+        done: &mut HashMap<Id, Id>,
+        json: &mut dyn FnMut(&mut Self, &JsonOf) -> Id,
+    ) -> Id {
+        if let Some(copy) = done.get(&id) {
+            return *copy;
+        }
+        let mut each = |arena: &mut Self, items: &[Id]| -> Vec<Id> {
+            let items = items.iter();
+            items.map(|id| arena.copy(from, *id, done, json)).collect()
+        };
+        let copy = match from.get(id) {
+            Expr::Seq(items) => {
+                let items = each(self, items);
+                self.seq(items)
+            }
+            Expr::Choice(items) => {
+                let items = each(self, items);
+                self.choice(items)
+            }
+            Expr::Repeat { item, min, max } => {
+                let item = self.copy(from, *item, done, json);
+                self.repeat(item, *min, *max)
+            }
+            Expr::Tag(_, of) => self.copy(from, *of, done, json),
+            Expr::Json(of) => json(self, of),
+            other => self.add(other.clone()),
+        };
+        done.insert(id, copy);
+        copy
     }
 
     /// The items of a sequence; the expression itself where it is none.

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use super::calls::Calls;
 use super::expr::{Arena, Expr, Id, JsonOf};
 use super::format::{Begun, Edge, Format, GraphNode, Kind};
+use super::lazy::{Lazy, Trigger};
 use super::request::{Reasoning, Request, Tool};
 use crate::value::json;
 
@@ -64,6 +65,46 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Returns what may be written from the first sign of a call on, with the texts by which that is seen. Nothing where no call may be
+    /// written, or nothing shows that one begins.
+    pub(super) fn lazy(&mut self) -> Lazy {
+        let format = self.format;
+        let is_call = |node: GraphNode| match node {
+            GraphNode::State(state) => matches!(format.states[state].kind, Kind::Call(_)),
+            _ => false,
+        };
+        let mut lazy = Lazy {
+            root: self.arena.never(),
+            triggers: Vec::new(),
+            is_unseen: false,
+        };
+        let mut ways = Vec::new();
+        for edge in &format.edges {
+            let (GraphNode::State(state), false) = (edge.to, is_call(edge.from)) else {
+                continue;
+            };
+            if !is_call(edge.to) {
+                continue;
+            }
+            let text = edge.text[edge.opens..].trim_start();
+            let Some((body, called, reasoned)) = self.entered(state, false, true) else {
+                continue;
+            };
+            let Some(trigger) = Trigger::of(text, format) else {
+                lazy.is_unseen = true;
+                continue;
+            };
+            if !lazy.triggers.contains(&trigger) {
+                lazy.triggers.push(trigger);
+            }
+            let text = self.arena.text(text);
+            let follow = self.follow((edge.to, called, reasoned));
+            ways.push(self.arena.seq([text, body, follow]));
+        }
+        lazy.root = self.arena.choice(ways);
+        lazy
+    }
+
     /// The body of a state and what is known behind it; `None` where it may not be written.
     fn entered(&mut self, state: usize, called: bool, reasoned: bool) -> Option<(Id, bool, bool)> {
         let (called, reasoned) = match &self.format.states[state].kind {
@@ -99,6 +140,7 @@ impl<'a> Walk<'a> {
         if let Some(body) = self.bodies.get(&state) {
             return *body;
         }
+        let field = self.format.states[state].field;
         let body = match &self.format.states[state].kind {
             Kind::Text(text) if text.is_content => match &self.request.response_format {
                 Some(schema) => self.arena.add(Expr::Json(JsonOf {
@@ -118,14 +160,27 @@ impl<'a> Walk<'a> {
             Kind::Text(text) => self.arena.add(Expr::Free(text.avoid.clone())),
             Kind::Call(spellings) => {
                 let ends = self.format.ends_of_call(self.format.states[state].field);
+                let content = &self.format.template.fields()[field].content;
                 let mut calls = Calls {
                     arena: self.arena,
                     format: self.format,
                     ends,
+                    is_text: content.is_text(),
                     findings: self.findings,
                 };
                 calls.any_of(&self.tools, spellings)
             }
+        };
+        let body = match &self.format.states[state].kind {
+            Kind::Text(text) if text.is_content => self.arena.tag("content", body),
+            Kind::Text(_) => {
+                let fields = self.format.template.fields();
+                match self.format.reasoning() {
+                    Some(reasoning) if reasoning == field => self.arena.tag("reasoning", body),
+                    _ => self.arena.tag(&fields[field].name, body),
+                }
+            }
+            Kind::Call(_) => body,
         };
         self.bodies.insert(state, body);
         body

@@ -26,6 +26,7 @@ mod expr;
 mod format;
 mod graph;
 mod json;
+mod lazy;
 pub mod peg;
 pub mod reader;
 mod request;
@@ -37,9 +38,10 @@ use crate::derive::Case;
 use crate::response_template::ResponseTemplate;
 use crate::value::Value;
 use avoid::Avoid;
-use expr::{Arena, Expr, Id};
+use expr::{Arena, Expr, Id, JsonOf};
 use format::Format;
 use json::JsonWriter;
+use lazy::Lazy;
 
 pub use request::{Reasoning, Request, SpecialToken, ToolChoice};
 pub use sample::Sampler;
@@ -63,7 +65,11 @@ pub struct WrittenFormat(Format);
 pub struct Grammar {
     arena: Arena,
     root: Id,
+    /// The grammar from the first call on.
+    lazy: Lazy,
     special: Vec<SpecialToken>,
+    /// How the message is made that is read with it.
+    message: reader::Settings,
     findings: Vec<Finding>,
 }
 
@@ -107,9 +113,10 @@ impl WrittenFormat {
             .map_err(GrammarError::Prompt)?;
         let mut walk = graph::Walk::new(&mut arena, &self.0, request, &mut notes);
         let root = walk.begin(&begun);
-        if arena.is_never(root) {
+        if walk.arena.is_never(root) {
             return Err(GrammarError::Nothing(nothing(request)));
         }
+        let lazy = walk.lazy();
         for text in self.left_out() {
             notes.push((
                 "left-out",
@@ -120,7 +127,9 @@ impl WrittenFormat {
         Ok(Grammar {
             arena,
             root,
+            lazy,
             special: request.special_tokens.clone(),
+            message: self.0.message(&request.prefix),
             findings: findings
                 .map(|(code, text)| Finding { code, text })
                 .collect(),
@@ -161,19 +170,21 @@ impl Grammar {
     /// The grammar with every schema written out, for who knows none.
     #[must_use]
     pub(crate) fn expanded(&self) -> Self {
-        let mut expanded = Self {
-            arena: Arena::default(),
-            root: self.root,
-            special: self.special.clone(),
-            findings: self.findings.clone(),
-        };
-        let mut done = std::collections::HashMap::new();
         let mut ignored = Vec::new();
-        expanded.root = self.copy(self.root, &mut expanded.arena, &mut done, &mut ignored);
-        for (name, body) in self.arena.rules() {
-            let body = self.copy(*body, &mut expanded.arena, &mut done, &mut ignored);
-            expanded.arena.set_rule(name, body);
-        }
+        let mut expanded = self.copied(&mut |into, of| {
+            let schema = crate::value::json::parse(&of.schema).unwrap_or(Value::Bool(true));
+            let mut writer = JsonWriter {
+                arena: into,
+                root: &schema,
+                dialect: None,
+                avoid: &of.avoid,
+                ignored: &mut ignored,
+                sorted: false,
+                no_backslash: false,
+                scope: format!("{}-", json::named(&of.schema)),
+            };
+            writer.value(&schema, 0)
+        });
         for keyword in ignored {
             let text = format!("the grammar does not ask for `{keyword}` of a schema");
             let finding = Finding {
@@ -187,52 +198,32 @@ impl Grammar {
         expanded
     }
 
-    fn copy(
-        &self,
-        id: Id,
-        into: &mut Arena,
-        done: &mut std::collections::HashMap<Id, Id>,
-        ignored: &mut Vec<String>,
-    ) -> Id {
-        if let Some(copy) = done.get(&id) {
-            return *copy;
+    /// The grammar without its tags, which say nothing to who writes.
+    #[must_use]
+    pub(crate) fn untagged(&self) -> Self {
+        self.copied(&mut |into, of| into.add(Expr::Json(of.clone())))
+    }
+
+    fn copied(&self, json: &mut dyn FnMut(&mut Arena, &JsonOf) -> Id) -> Self {
+        let mut arena = Arena::default();
+        let mut done = std::collections::HashMap::new();
+        let root = arena.copy(&self.arena, self.root, &mut done, json);
+        let used = self.arena.rules_of(self.root);
+        for (name, body) in self.arena.rules() {
+            if used.contains(name.as_str()) {
+                let body = arena.copy(&self.arena, *body, &mut done, json);
+                arena.set_rule(name, body);
+            }
         }
-        let copy = match self.arena.get(id).clone() {
-            Expr::Json(of) => {
-                let schema = crate::value::json::parse(&of.schema).unwrap_or(Value::Bool(true));
-                let mut writer = JsonWriter {
-                    arena: into,
-                    root: &schema,
-                    dialect: None,
-                    avoid: &of.avoid,
-                    ignored,
-                    sorted: false,
-                    no_backslash: false,
-                    scope: format!("{}-", json::named(&of.schema)),
-                };
-                writer.value(&schema, 0)
-            }
-            Expr::Seq(items) => {
-                let items: Vec<Id> = items
-                    .iter()
-                    .map(|id| self.copy(*id, into, done, ignored))
-                    .collect();
-                into.seq(items)
-            }
-            Expr::Choice(items) => {
-                let items: Vec<Id> = items
-                    .iter()
-                    .map(|id| self.copy(*id, into, done, ignored))
-                    .collect();
-                into.choice(items)
-            }
-            Expr::Repeat { item, min, max } => {
-                let item = self.copy(item, into, done, ignored);
-                into.repeat(item, min, max)
-            }
-            other => into.add(other),
-        };
-        done.insert(id, copy);
-        copy
+        Self {
+            arena,
+            root,
+            lazy: Lazy {
+                root,
+                triggers: Vec::new(),
+                is_unseen: false,
+            },
+            ..self.clone()
+        }
     }
 }

@@ -136,6 +136,7 @@ impl Sampler {
                     self.write(item, random, out, depth + 1);
                 }
             }
+            Expr::Tag(_, of) => self.write(of, random, out, depth),
             Expr::Rule(name) => {
                 // A string whose characters are rules of their own is not deep.
                 let deeper = if name.starts_with("string-without") {
@@ -186,6 +187,7 @@ impl Sampler {
             }
             Expr::Repeat { min: 0, .. } => 0,
             Expr::Repeat { item, .. } => self.height(item) + 1,
+            Expr::Tag(_, of) => self.height(of),
             Expr::Rule(name) => match self.grammar.arena.rule(&name) {
                 Some(body) => self.height(body) + 1,
                 None => 0,

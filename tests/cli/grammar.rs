@@ -74,6 +74,59 @@ fn each_format_is_written_and_an_object_has_all_of_them() {
     assert!(all.is_object(), "{all}");
 }
 
+/// A lazy grammar begins with the sign at which it is held, and says the sign as llama.cpp takes it.
+#[test]
+fn a_lazy_grammar_begins_with_its_trigger() {
+    let bench = bench();
+    let lazy = bench.run("grammar chat.jinja --tools tools.json --format gbnf --lazy");
+    let lazy: Value = serde_json::from_str(&lazy.stdout).expect("JSON");
+    assert_eq!(lazy["grammar_lazy"], true);
+    assert_eq!(
+        lazy["grammar_triggers"],
+        serde_json::json!([{"type": 1, "value": "<call>"}])
+    );
+    assert_eq!(lazy["preserved_tokens"], serde_json::json!(["<call>"]));
+    let grammar = lazy["grammar"].as_str().expect("a text");
+    let root = grammar.lines().next().expect("a rule");
+    assert!(root.starts_with(r#"root ::= "<call>"#), "{root}");
+    let all = bench.run("grammar chat.jinja --tools tools.json --format json");
+    let all: Value = serde_json::from_str(&all.stdout).expect("JSON");
+    assert_eq!(all["gbnf"]["lazy"], lazy);
+    assert_eq!(all["peg"]["grammar"]["peg"], 1);
+
+    let none = bench.run("grammar chat.jinja --format gbnf --lazy");
+    assert_eq!(none.stdout, "null\n");
+    assert!(
+        none.stderr.contains("begins with a call"),
+        "{}",
+        none.stderr
+    );
+    let lark = bench.run("grammar chat.jinja --format lark --lazy");
+    assert_eq!(lark.status, 2);
+}
+
+/// A message comes back the same by the response template and by the PEG.
+#[test]
+fn the_peg_reads_what_the_response_template_reads() {
+    let bench = bench();
+    let template = bench.run("derive chat.jinja").stdout;
+    let peg = bench
+        .run("grammar chat.jinja --tools tools.json --format peg")
+        .stdout;
+    let bench = bench
+        .file("template.json", &template)
+        .file("peg.json", &peg);
+    let text =
+        "Let me see.<call>{\"name\": \"find\", \"arguments\": {\"what\": \"it\"}}</call></s>";
+    let by = |file: &str| bench.run_with(&format!("parse {file}"), text).done();
+    let read: Value = serde_json::from_str(&by("peg.json")).expect("JSON");
+    assert_eq!(read["content"], "Let me see.");
+    assert_eq!(
+        read,
+        serde_json::from_str::<Value>(&by("template.json")).expect("JSON")
+    );
+}
+
 #[test]
 fn what_cannot_be_asked_for_is_an_error() {
     let run = bench().run("grammar chat.jinja --tools tools.json --tool-choice lose --format lark");

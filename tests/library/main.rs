@@ -1,6 +1,7 @@
 //! The library as those who use the crate do, without the reference: what each part does, and the house's own rules.
 
 mod architecture;
+mod constrained;
 #[cfg(feature = "project")]
 mod deltas;
 mod derive;

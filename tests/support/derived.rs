@@ -86,6 +86,17 @@ pub fn few() -> &'static [Derived] {
     })
 }
 
+/// The derivations of some of the project's own chat templates, by their names.
+pub fn own_named(names: &[&str]) -> Vec<Derived> {
+    let file = |name: &&str| format!("chat_templates/{name}.jinja");
+    let files: Vec<_> = names
+        .iter()
+        .map(file)
+        .map(|name| (name.clone(), PathBuf::from(name)))
+        .collect();
+    derive_all(&files)
+}
+
 /// The derivations of some chat templates of the corpus, by their names below its folder; none where there is no corpus.
 pub fn of_corpus(names: &[&str]) -> Vec<Derived> {
     let mut files = corpus::templates();

@@ -141,6 +141,8 @@ impl Writer<'_> {
                 format!("{inner}{}", times(min, max))
             }
             Expr::Rule(name) => name,
+            // What is written has no tags.
+            Expr::Tag(_, of) => self.item(of),
         }
     }
 

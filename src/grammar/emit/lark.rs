@@ -144,7 +144,10 @@ impl Writer<'_> {
                     }
                 }
             }
-            Expr::Json(_) | Expr::Rule(_) | Expr::Run { .. } => push((Head::Item(id), empty)),
+            // What is written has no tags.
+            Expr::Json(_) | Expr::Rule(_) | Expr::Run { .. } | Expr::Tag(..) => {
+                push((Head::Item(id), empty));
+            }
         }
     }
 
@@ -389,7 +392,7 @@ impl Writer<'_> {
             Expr::Seq(items) => items.iter().all(|id| self.is_regular(*id)),
             Expr::Choice(items) => !items.is_empty() && items.iter().all(|id| self.is_regular(*id)),
             Expr::Repeat { item, .. } => self.is_regular(*item),
-            Expr::Free(_) | Expr::Json(_) | Expr::Rule(_) => false,
+            Expr::Free(_) | Expr::Json(_) | Expr::Rule(_) | Expr::Tag(..) => false,
         }
     }
 

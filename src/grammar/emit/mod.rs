@@ -2,6 +2,8 @@
 
 mod gbnf;
 mod lark;
+mod lazy;
+mod peg;
 mod rules;
 mod structural_tag;
 mod tokens;
@@ -15,8 +17,12 @@ use crate::value::{Map, Value, json};
 pub enum Language {
     /// The grammars of llama.cpp.
     Gbnf,
+    /// The grammar of llama.cpp from the first sign of a call on, with these signs, as JSON with the keys of a request.
+    LazyGbnf,
     /// Lark as llguidance reads it.
     Lark,
+    /// A parsing expression grammar of our own, as JSON: with it Obverse reads what may be written to the message that it says.
+    Peg,
     /// A structural tag of xgrammar, as JSON.
     StructuralTag,
     /// All of them with what each cannot say, as one JSON object.
@@ -38,8 +44,10 @@ impl Grammar {
     pub fn write(&self, language: Language) -> Text {
         match language {
             Language::Gbnf => gbnf::write(self),
-            Language::Lark => lark::write(self),
-            Language::StructuralTag => structural_tag::write(self),
+            Language::LazyGbnf => lazy::write(self),
+            Language::Lark => lark::write(&self.untagged()),
+            Language::Peg => peg::write(self),
+            Language::StructuralTag => structural_tag::write(&self.untagged()),
             Language::Json => self.all(),
         }
     }
@@ -49,17 +57,24 @@ impl Grammar {
         for (key, language) in [
             ("gbnf", Language::Gbnf),
             ("lark", Language::Lark),
+            ("peg", Language::Peg),
             ("structural_tag", Language::StructuralTag),
         ] {
             let written = self.write(language);
             let mut one = Map::new();
             let text = Value::from(written.text.as_str());
             let grammar = match language {
-                Language::StructuralTag => json::parse(&written.text).unwrap_or(text),
+                Language::StructuralTag | Language::Peg => {
+                    json::parse(&written.text).unwrap_or(text)
+                }
                 _ => text,
             };
             one.insert("grammar", grammar);
             one.insert("findings", told(&written.findings));
+            if language == Language::Gbnf {
+                let lazy = self.write(Language::LazyGbnf);
+                one.insert("lazy", json::parse(&lazy.text).unwrap_or_default());
+            }
             all.insert(key, Value::Object(one));
         }
         let tokens = self.special_tokens().iter();

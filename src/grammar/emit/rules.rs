@@ -27,6 +27,7 @@ impl Shared {
             match grammar.arena.get(id) {
                 Expr::Seq(items) | Expr::Choice(items) => open.extend(items.iter().rev()),
                 Expr::Repeat { item, .. } => open.push(*item),
+                Expr::Tag(_, of) => open.push(*of),
                 _ => {}
             }
         }
@@ -34,7 +35,7 @@ impl Shared {
             counts[id] > 1
                 && match grammar.arena.get(*id) {
                     Expr::Seq(items) | Expr::Choice(items) => !items.is_empty(),
-                    Expr::Repeat { .. } => true,
+                    Expr::Repeat { .. } | Expr::Tag(..) => true,
                     _ => false,
                 }
         };

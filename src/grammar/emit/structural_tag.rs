@@ -111,6 +111,8 @@ impl Writer {
                     }
                 }
             }
+            // What is written has no tags.
+            Expr::Tag(_, of) => self.format(of),
             Expr::Rule(_) => {
                 self.embeds = true;
                 let mut part = self.grammar.clone();

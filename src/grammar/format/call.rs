@@ -17,7 +17,13 @@ pub(crate) enum Atom {
     Text(String),
     /// The tool's name.
     Name,
-    /// Characters of a set: an id, a number.
+    /// The call's id.
+    Id {
+        atoms: Vec<Atom>,
+        /// True if the message has it as a number.
+        is_number: bool,
+    },
+    /// Characters of a set: part of an id, a number.
     Run {
         chars: Chars,
         min: u32,
@@ -34,6 +40,8 @@ pub(crate) type Spelling = Vec<Atom>;
 #[derive(Debug)]
 pub(super) struct CallStretch {
     pub(super) field: usize,
+    /// Where its region opens.
+    pub(super) opens: usize,
     pub(super) spelling: Spelling,
     /// From the first part that is not fixed to the last.
     pub(super) span: Range<usize>,
@@ -151,7 +159,7 @@ pub(super) fn read(
             span,
             atom: Atom::Args(shape),
         });
-        return Ok(vec![stretch(region.field, text, holes, seen)]);
+        return Ok(vec![stretch(region, text, holes, seen)]);
     }
     let (value, places) = json::parse_with_places(inner)
         .map_err(|error| format!("the text of a call is no JSON: {error}"))?;
@@ -197,7 +205,7 @@ pub(super) fn read(
             span,
             atom: Atom::Args(Shape::Json),
         });
-        found.push(stretch(region.field, text, holes, seen));
+        found.push(stretch(region, text, holes, seen));
     }
     Ok(found)
 }
@@ -209,10 +217,14 @@ fn id_hole(text: &str, span: Range<usize>) -> Hole {
         true => (inside_quotes(text, span), id_chars()),
         false => (span, Chars::from_ranges(&[('0', '9')])),
     };
-    let atom = Atom::Run {
+    let run = Atom::Run {
         chars,
         min: 1,
         max: Some(if is_text { 64 } else { 12 }),
+    };
+    let atom = Atom::Id {
+        atoms: vec![run],
+        is_number: !is_text,
     };
     Hole { span, atom }
 }
@@ -257,10 +269,18 @@ fn holes_of_open(field: &Field, text: &str, start: usize) -> Result<Vec<Hole>, S
     };
     let is_name =
         |part: &spelled::Spelled| name.as_ref().is_some_and(|name| part.groups.contains(name));
+    let id = match source(field, &["id"]) {
+        Some(Source::Group(id)) => Some(id),
+        _ => None,
+    };
     // All of the group is the name, however many parts the pattern makes of it.
     let mut holes: Vec<Hole> = Vec::new();
+    let mut id_span: Option<Range<usize>> = None;
     for part in parts {
         let span = start + part.start..start + part.end;
+        if id.as_ref().is_some_and(|id| part.groups.contains(id)) {
+            id_span = Some(id_span.map_or(span.clone(), |known| known.start..span.end));
+        }
         if is_name(&part) {
             match holes.last_mut() {
                 Some(last) if last.atom == Atom::Name && last.span.end == span.start => {
@@ -291,11 +311,42 @@ fn holes_of_open(field: &Field, text: &str, start: usize) -> Result<Vec<Hole>, S
             }
         }
     }
-    Ok(holes)
+    Ok(match id_span {
+        Some(span) => with_id(holes, span, text, start),
+        None => holes,
+    })
+}
+
+/// The holes, those of the id as one with the fixed text that belongs to it.
+fn with_id(holes: Vec<Hole>, id: Range<usize>, text: &str, start: usize) -> Vec<Hole> {
+    let (inside, mut all): (Vec<Hole>, Vec<Hole>) = holes
+        .into_iter()
+        .partition(|hole| id.start <= hole.span.start && hole.span.end <= id.end);
+    let mut atoms = Vec::new();
+    let mut at = id.start;
+    let fixed = |to: usize, at: usize, atoms: &mut Vec<Atom>| {
+        if to > at {
+            atoms.push(Atom::Text(text[at - start..to - start].to_owned()));
+        }
+    };
+    for hole in inside {
+        fixed(hole.span.start, at, &mut atoms);
+        at = hole.span.end;
+        atoms.push(hole.atom);
+    }
+    fixed(id.end, at, &mut atoms);
+    all.push(Hole {
+        span: id,
+        atom: Atom::Id {
+            atoms,
+            is_number: false,
+        },
+    });
+    all
 }
 
 /// The call from its first hole to its last.
-fn stretch(field: usize, text: &str, mut holes: Vec<Hole>, seen: Seen) -> CallStretch {
+fn stretch(region: &Region, text: &str, mut holes: Vec<Hole>, seen: Seen) -> CallStretch {
     holes.sort_by_key(|hole| hole.span.start);
     let start = holes.first().map_or(0, |hole| hole.span.start);
     let mut spelling = Vec::new();
@@ -308,7 +359,8 @@ fn stretch(field: usize, text: &str, mut holes: Vec<Hole>, seen: Seen) -> CallSt
         spelling.push(hole.atom);
     }
     CallStretch {
-        field,
+        field: region.field,
+        opens: region.open.start,
         spelling,
         span: start..at,
         seen,

@@ -28,8 +28,10 @@ pub(crate) use tags::{Shape, Tag, TagAtom, TagForm};
 
 use super::avoid::{Avoid, Piece};
 use super::chars::Chars;
+use super::reader::Settings;
 use crate::derive::Case;
 use crate::judge::message::CALLS_KEY;
+use crate::parser::ResponseParser;
 use crate::pattern::Pattern;
 use crate::pattern::spelled::{self, Sought};
 use crate::response_template::ResponseTemplate;
@@ -52,6 +54,8 @@ pub(crate) struct Edge {
     pub(crate) from: GraphNode,
     pub(crate) to: GraphNode,
     pub(crate) text: String,
+    /// Where in the text the region of a call opens that it leads to.
+    pub(crate) opens: usize,
 }
 
 /// A text of a field, or a call, that is written between two fixed texts.
@@ -160,36 +164,39 @@ impl Format {
     fn learn(&mut self, parsed: &Parsed, ends: &mut BTreeSet<String>) {
         let mut at = (GraphNode::Start, 0);
         for stretch in &parsed.stretches {
-            let (state, span) = match stretch {
+            let (state, span, opens) = match stretch {
                 Stretch::Text { field, open, span } => {
                     let text = &parsed.text[span.clone()];
-                    (self.text_state(*field, open, text), span.clone())
+                    (self.text_state(*field, open, text), span.clone(), at.1)
                 }
                 Stretch::Call(call) => {
                     let state = self.call_state(call.field, &call.spelling);
                     self.style.see(&call.seen);
-                    (state, call.span.clone())
+                    (state, call.span.clone(), call.opens)
                 }
             };
             let to = GraphNode::State(state);
-            self.add_edge(at.0, to, &parsed.text[at.1..span.start]);
+            let opens = opens.clamp(at.1, span.start) - at.1;
+            self.add_edge(at.0, to, &parsed.text[at.1..span.start], opens);
             at = (to, span.end);
         }
         let rest = &parsed.text[at.1..];
-        self.add_edge(at.0, GraphNode::End, rest);
+        self.add_edge(at.0, GraphNode::End, rest, 0);
         if let Some(end) = parsed.turn_end {
             ends.insert(parsed.text[end.max(at.1)..].to_owned());
         }
     }
 
-    fn add_edge(&mut self, from: GraphNode, to: GraphNode, text: &str) {
-        let edge = Edge {
-            from,
-            to,
-            text: text.to_owned(),
-        };
-        if !self.edges.contains(&edge) {
-            self.edges.push(edge);
+    fn add_edge(&mut self, from: GraphNode, to: GraphNode, text: &str, opens: usize) {
+        let known = self.edges.iter();
+        let mut known = known.filter(|edge| edge.from == from && edge.to == to);
+        if known.all(|edge| edge.text != text) {
+            self.edges.push(Edge {
+                from,
+                to,
+                text: text.to_owned(),
+                opens,
+            });
         }
     }
 
@@ -256,6 +263,29 @@ impl Format {
             self.style.strings().iter().all(|text| avoid.allows(text))
         };
         Avoid::new(ways.filter(fits)).pieces().to_vec()
+    }
+
+    /// The field of the reasoning: the first text that is neither the answer nor calls.
+    pub(crate) fn reasoning(&self) -> Option<usize> {
+        let states = self.states.iter();
+        let texts =
+            states.filter(|state| matches!(&state.kind, Kind::Text(text) if !text.is_content));
+        texts.map(|state| state.field).min()
+    }
+
+    /// How a grammar's reader makes the message: the name of the reasoning, and what the prompt says of the message already.
+    pub(crate) fn message(&self, prefix: &str) -> Settings {
+        let mut settings = Settings::default();
+        if let Some(field) = self.reasoning() {
+            settings.reasoning = self.template.fields()[field].name.to_string();
+        }
+        let begun = ResponseParser::new(Arc::clone(&self.template), prefix, &[])
+            .and_then(|mut parser| parser.finalize());
+        settings.defaults = match begun {
+            Ok((message, _)) => message,
+            Err(_) => self.template.defaults().clone(),
+        };
+        settings
     }
 
     /// Returns true if the field is that of calls.

@@ -181,8 +181,14 @@ impl JsonWriter<'_> {
     fn typed(&mut self, name: &str, schema: &Map, depth: usize) -> Id {
         match name {
             "string" => self.string(schema),
-            "integer" => self.integer(),
-            "number" => self.number(),
+            "integer" => {
+                let number = self.integer();
+                self.as_value("json", number)
+            }
+            "number" => {
+                let number = self.number();
+                self.as_value("json", number)
+            }
             "boolean" => {
                 let both = [true, false].map(|value| self.literal(&Value::Bool(value)));
                 self.arena.choice(both)
@@ -196,11 +202,77 @@ impl JsonWriter<'_> {
 
     /// The value itself.
     pub(crate) fn literal(&mut self, value: &Value) -> Id {
-        let text = match self.dialect {
-            Some(dialect) => dialect.write(value),
-            None => json::to_string(value),
+        let Some(dialect) = self.dialect else {
+            return self.arena.text(&json::to_string(value));
         };
-        self.arena.text(&text)
+        let plain = |writer: &mut Self, tag: &str| {
+            let text = writer.arena.text(&dialect.write(value));
+            writer.as_value(tag, text)
+        };
+        match value {
+            Value::Null => plain(self, "null"),
+            Value::Bool(true) => plain(self, "true"),
+            Value::Bool(false) => plain(self, "false"),
+            Value::String(text) => {
+                let text = self.arena.text(text);
+                self.in_quotes(&dialect.quotes, text)
+            }
+            Value::Array(items) => {
+                let items: Vec<Id> = items.iter().map(|item| self.literal(item)).collect();
+                let inner = self.separated(&items);
+                let list = self.bracketed("[", inner, "]");
+                self.as_value("array", list)
+            }
+            Value::Object(members) => {
+                let each = members.iter();
+                let items: Vec<Id> = each
+                    .map(|(key, value)| {
+                        let (name, value) = (self.name(key), self.literal(value));
+                        self.member(name, value)
+                    })
+                    .collect();
+                let inner = self.separated(&items);
+                let object = self.bracketed("{", inner, "}");
+                self.as_value("object", object)
+            }
+            _ => plain(self, "json"),
+        }
+    }
+
+    /// All of these with what separates items between.
+    fn separated(&mut self, items: &[Id]) -> Id {
+        let comma = self.separator(0, ",");
+        let items: Vec<(Id, bool)> = items.iter().map(|item| (*item, true)).collect();
+        members(self.arena, &items, comma).unwrap_or_else(|| self.arena.empty())
+    }
+
+    /// The expression as a value of the message, where that must be said: what is JSON is read as JSON.
+    pub(crate) fn as_value(&mut self, tag: &str, of: Id) -> Id {
+        match self.dialect {
+            Some(_) => self.arena.tag(tag, of),
+            None => of,
+        }
+    }
+
+    /// The name of a member that is known.
+    fn name(&mut self, key: &str) -> Id {
+        let Some(dialect) = self.dialect else {
+            return self.arena.text(&json::quote(key));
+        };
+        let name = self.arena.text(key);
+        let name = if dialect.bare_keys {
+            name
+        } else {
+            self.in_quotes(&dialect.quotes, name)
+        };
+        self.as_value("key", name)
+    }
+
+    /// A member of an object.
+    fn member(&mut self, name: Id, value: Id) -> Id {
+        let colon = self.separator(1, ":");
+        let member = self.arena.seq([name, colon, value]);
+        self.as_value("member", member)
     }
 
     /// White space where JSON takes some: a little of it, so that nobody writes it for ever.
@@ -264,17 +336,12 @@ impl JsonWriter<'_> {
         if self.sorted {
             properties.sort_by(|a, b| a.0.cmp(&b.0));
         }
-        let colon = self.separator(1, ":");
         let comma = self.separator(0, ",");
         let mut items = Vec::new();
         for (key, value) in &properties {
-            let name = match self.dialect {
-                Some(dialect) => dialect.key(key),
-                None => json::quote(key),
-            };
-            let name = self.arena.text(&name);
+            let name = self.name(key);
             let value = self.value(value, depth + 1);
-            let member = self.arena.seq([name, colon, value]);
+            let member = self.member(name, value);
             items.push((member, required.contains(&key.as_str())));
         }
         let further = match schema.get("additionalProperties") {
@@ -290,7 +357,7 @@ impl JsonWriter<'_> {
         let mut inner = members(self.arena, &items, comma);
         if let Some(value) = further {
             let key = self.key();
-            let member = self.arena.seq([key, colon, value]);
+            let member = self.member(key, value);
             let next = self.arena.seq([comma, member]);
             let more = self.arena.repeat(next, 0, None);
             let alone = self.arena.seq([member, more]);
@@ -305,7 +372,7 @@ impl JsonWriter<'_> {
         }
         let empty = self.arena.empty();
         let none = self.bracketed("{", empty, "}");
-        match inner {
+        let object = match inner {
             Some(inner) => {
                 let some = self.bracketed("{", inner, "}");
                 if is_empty {
@@ -315,7 +382,8 @@ impl JsonWriter<'_> {
                 }
             }
             None => none,
-        }
+        };
+        self.as_value("object", object)
     }
 
     fn array(&mut self, schema: &Map, depth: usize) -> Id {
@@ -335,7 +403,8 @@ impl JsonWriter<'_> {
                 .map(|item| (self.value(item, depth + 1), true))
                 .collect();
             let inner = members(self.arena, &items, comma).unwrap_or_else(|| self.arena.empty());
-            return self.bracketed("[", inner, "]");
+            let list = self.bracketed("[", inner, "]");
+            return self.as_value("array", list);
         }
         let item = match schema.get("items") {
             Some(items) => self.value(items, depth + 1),
@@ -344,7 +413,7 @@ impl JsonWriter<'_> {
         let empty = self.arena.empty();
         let none = self.bracketed("[", empty, "]");
         if max == Some(0) {
-            return none;
+            return self.as_value("array", none);
         }
         let next = self.arena.seq([comma, item]);
         let further = self
@@ -352,11 +421,12 @@ impl JsonWriter<'_> {
             .repeat(next, min.saturating_sub(1), max.map(|max| max - 1));
         let inner = self.arena.seq([item, further]);
         let some = self.bracketed("[", inner, "]");
-        if min == 0 {
+        let list = if min == 0 {
             self.arena.choice([some, none])
         } else {
             some
-        }
+        };
+        self.as_value("array", list)
     }
 
     /// Any value at all.
@@ -374,25 +444,27 @@ impl JsonWriter<'_> {
         let never = self.arena.never();
         self.arena.set_rule(&rule, never);
         let comma = self.separator(0, ",");
-        let colon = self.separator(1, ":");
         let key = self.key();
         let empty = self.arena.empty();
         let mut ways: Vec<Id> = [Value::Null, Value::Bool(true), Value::Bool(false)]
             .iter()
             .map(|value| self.literal(value))
             .collect();
-        ways.push(self.number());
+        let number = self.number();
+        ways.push(self.as_value("json", number));
         ways.push(self.string(&Map::new()));
-        ways.push(self.bracketed("[", empty, "]"));
-        ways.push(self.bracketed("{", empty, "}"));
-        for (open, item, close) in [
-            ("[", reference, "]"),
-            ("{", self.arena.seq([key, colon, reference]), "}"),
-        ] {
+        let brackets = [("[", "]", "array"), ("{", "}", "object")];
+        for (open, close, tag) in brackets {
+            let none = self.bracketed(open, empty, close);
+            ways.push(self.as_value(tag, none));
+        }
+        let items = [reference, self.member(key, reference)];
+        for ((open, close, tag), item) in brackets.into_iter().zip(items) {
             let next = self.arena.seq([comma, item]);
             let more = self.arena.repeat(next, 0, None);
             let inner = self.arena.seq([item, more]);
-            ways.push(self.bracketed(open, inner, close));
+            let some = self.bracketed(open, inner, close);
+            ways.push(self.as_value(tag, some));
         }
         let body = self.arena.choice(ways);
         self.arena.set_rule(&rule, body);

@@ -14,14 +14,22 @@ use crate::value::{Map, Value};
 impl JsonWriter<'_> {
     /// The name of a member.
     pub(super) fn key(&mut self) -> Id {
-        match self.dialect {
+        let key = match self.dialect {
             Some(dialect) if dialect.bare_keys => self.arena.add(Expr::Run {
                 chars: Chars::from_ranges(&[('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')]),
                 min: 1,
                 max: Some(64),
             }),
             _ => self.string(&Map::new()),
-        }
+        };
+        self.as_value("key", key)
+    }
+
+    /// A text of a dialect between its quotes.
+    pub(super) fn in_quotes(&mut self, (open, close): &(String, String), text: Id) -> Id {
+        let text = self.as_value("text", text);
+        let (open, close) = (self.arena.text(open), self.arena.text(close));
+        self.arena.seq([open, text, close])
     }
 
     /// A text between its quotes, as long as the schema asks.
@@ -31,7 +39,7 @@ impl JsonWriter<'_> {
             _ => None,
         };
         if let Some(dialect) = self.dialect {
-            let (open, close) = &dialect.quotes;
+            let close = &dialect.quotes.1;
             let backslash = self.no_backslash.then(|| Piece::Text("\\".to_owned()));
             let avoid = self
                 .avoid
@@ -40,8 +48,7 @@ impl JsonWriter<'_> {
             let avoid = avoid.chain([vec![Piece::Text(close.clone())]]);
             let avoid = avoid.chain(backslash.map(|piece| vec![piece]));
             let text = self.arena.add(Expr::Free(Avoid::new(avoid)));
-            let (open, close) = (self.arena.text(open), self.arena.text(close));
-            return self.arena.seq([open, text, close]);
+            return self.in_quotes(&dialect.quotes, text);
         }
         let quote = self.arena.text("\"");
         let (min, max) = (number("minLength"), number("maxLength"));

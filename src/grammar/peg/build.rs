@@ -18,11 +18,11 @@ use crate::value::Value;
 
 /// An expression that is being written; [`Grammar::build`](super::Grammar::build) makes a grammar of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Expr(pub(super) Kind);
+pub struct Expr(pub(in crate::grammar) Kind);
 
 /// The kind of an expression.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
+pub(in crate::grammar) enum Kind {
     Eps,
     Start,
     End,
@@ -60,11 +60,11 @@ pub(super) enum Kind {
 
 /// An expression with the JSON schema of what it reads.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Schema {
-    pub(super) name: SmolStr,
-    pub(super) schema: Value,
-    pub(super) raw: bool,
-    pub(super) of: Expr,
+pub(in crate::grammar) struct Schema {
+    pub(in crate::grammar) name: SmolStr,
+    pub(in crate::grammar) schema: Value,
+    pub(in crate::grammar) raw: bool,
+    pub(in crate::grammar) of: Expr,
 }
 
 /// Matches nothing, everywhere.

@@ -23,7 +23,8 @@ pub(super) fn call(values: &Values<'_>, nodes: Range<usize>) -> Result<Value, Pa
             }
             Some("tool-id") => {
                 reading.id = Some(unquoted(trimmed(values.value(node, As::Text)?)));
-                node.behind()
+                // An id may have the name in it.
+                at + 1
             }
             Some("tool-args") if !values.holds(node, "tool-arg-name") => {
                 reading.arguments = Some(values.value(node, As::Json)?);

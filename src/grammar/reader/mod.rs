@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `reasoning`, `content` | a text of the message; several are joined |
 //! | `tool` | all of one call |
-//! | `tool-name`, `tool-id` | its name and its id |
+//! | `tool-name`, `tool-id` | its name and its id; the name may stand within the id |
 //! | `tool-args` | its arguments, as one JSON object |
 //! | `tool-arg` | one argument, with `tool-arg-name` and `tool-arg-value` (JSON, or a Python literal) or `tool-arg-string-value` (the text as it is) |
 //! | `tool-open`, `tool-close` | where a call begins and ends, if no `tool` is around it |
