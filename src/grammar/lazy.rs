@@ -22,7 +22,7 @@ pub(crate) struct Lazy {
 pub(crate) enum Trigger {
     /// This text.
     Word(String),
-    /// What this regular expression matches, in the syntax that llama.cpp knows.
+    /// A text that this regular expression matches, in the syntax that llama.cpp knows.
     Pattern(String),
 }
 

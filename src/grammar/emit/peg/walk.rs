@@ -15,7 +15,7 @@ use crate::grammar::peg::build::{
     Expr, Kind, choice, cut, end, eps, literal, negate, reference, sequence, tag,
 };
 
-/// What follows an expression: the end, or an expression and what follows that.
+/// The way on behind an expression: the end, or another expression and the way on behind that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Then(u32);
 
@@ -35,7 +35,7 @@ const MAX_DEPTH: usize = 24;
 pub(super) struct Writer<'g> {
     pub(super) arena: Arena,
     pub(super) grammar: &'g Grammar,
-    /// What follows, each once; the first is the end.
+    /// All that follows somewhere, each once; the first is the end.
     thens: Vec<Option<(Id, Then)>>,
     known_thens: HashMap<(Id, Then), Then>,
     /// The rules in the order in which they were begun; nothing is in them while they are being made.
@@ -93,7 +93,7 @@ impl<'g> Writer<'g> {
         })
     }
 
-    /// What follows, taken apart; `None` at the end.
+    /// The first that follows, and what follows that; `None` at the end.
     pub(super) fn next(&self, then: Then) -> Option<(Id, Then)> {
         self.thens[then.0 as usize]
     }
