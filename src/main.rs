@@ -1,6 +1,6 @@
 //! The `obverse` binary: arguments in, exit status out. Everything else is in the library.
 
-// Deriving allocates small values by the million, which the system's allocator takes a fifth longer for.
+// Deriving allocates small values by the million, which this allocator is quicker with than the system's.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
