@@ -20,8 +20,8 @@ pub(super) fn content(
 ) -> FieldDocument {
     // Where nothing is open, the close of the implicit field passes over what a response may begin with.
     let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
-    let beside_calls = analysis.content.beside_calls.iter().map(String::as_str);
-    let passed: Vec<&str> = beginning.into_iter().chain(beside_calls).collect();
+    let beside = analysis.content.beside.iter().map(String::as_str);
+    let passed: Vec<&str> = beginning.into_iter().chain(beside).collect();
     // The marker before calls closes the content, too.
     let before_calls = match (&analysis.content.before_calls, &analysis.calls) {
         (Some(marker), Some(calls)) => Some(if marker.is_empty() {

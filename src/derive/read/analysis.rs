@@ -207,6 +207,13 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
     let (mut content, found) =
         content::read(renderer, &user, &anchor, &dialect, reasoning.as_ref());
     evidence.extend(found);
+    content.read_with_tools(
+        renderer,
+        [&user, &tooled],
+        &anchor,
+        &dialect,
+        turn_end.marker(),
+    );
 
     if let Some((end, found)) =
         content_close::beside_reasoning(renderer, &user, &anchor, &dialect, &turn_end)

@@ -22,11 +22,43 @@ pub(in crate::derive) struct Content {
     /// The text between content that has an opening marker and the calls behind it, without the markers of either; `None` where calls never
     /// follow content.
     pub(in crate::derive) before_calls: Option<String>,
-    /// The texts that stand beside the content only in a message with calls, and that open or close nothing elsewhere.
-    pub(in crate::derive) beside_calls: Vec<String>,
+    /// The texts that stand beside the content only in some messages, those with calls or those that are written where there are tools, and
+    /// that open or close nothing elsewhere.
+    pub(in crate::derive) beside: Vec<String>,
 }
 
 impl Content {
+    /// Reads what stands around the content of a message without calls where there are tools, and only there. `contexts` are
+    /// one without tools and one with them, and `end` is what ends the turn.
+    pub(in crate::derive) fn read_with_tools(
+        &mut self,
+        renderer: &Renderer<'_>,
+        contexts: [&Context; 2],
+        anchor: &Anchor,
+        dialect: &Dialect,
+        end: &str,
+    ) {
+        if self.open.is_some() {
+            return;
+        }
+        let message = dialect.write(&Assistant::saying(probe::CONTENT));
+        let around = contexts.map(|context| {
+            let turn = renderer.turn(context, &message).ok()?;
+            let (before, behind) = anchor
+                .turn(&turn.full, probe::CONTENT)?
+                .split_once(probe::CONTENT)?;
+            let behind = behind.split(end).next().unwrap_or_default();
+            Some([before, behind].map(|text| text.trim().to_owned()))
+        });
+        if let [Some(without), Some(with)] = around
+            && with[0] != without[0]
+            && with[1] != without[1]
+            && with.iter().all(|one| !one.is_empty())
+        {
+            self.beside = with.into();
+        }
+    }
+
     /// Reads what closes the content where calls follow.
     pub(in crate::derive) fn read_close(
         &mut self,
@@ -81,7 +113,7 @@ impl Content {
             }
         } else if !before.contains(&message.calls[0].name) && !is_empty_reasoning(before) {
             let around = [before.trim().to_owned(), behind.unwrap_or_default()];
-            self.beside_calls = around.into_iter().filter(|one| !one.is_empty()).collect();
+            self.beside = around.into_iter().filter(|one| !one.is_empty()).collect();
         }
     }
 }
@@ -176,7 +208,7 @@ pub(in crate::derive) fn read(
         others: Vec::new(),
         end_beside_reasoning: None,
         before_calls: None,
-        beside_calls: Vec::new(),
+        beside: Vec::new(),
     };
     (content, evidence)
 }
