@@ -106,7 +106,7 @@ pub(crate) fn answer_lines(
         let reader = scope.spawn(move || read(input, longest, &batches, &order));
         let mut all_well = true;
         let written = write(&replies, output, &mut all_well);
-        // A reader that finds nobody waiting stops; so must one that waits to be waited for.
+        // The reader stops when nobody takes its replies any more. If it waits for one to be taken, dropping the receiver wakes it.
         drop(replies);
         let read = reader.join().unwrap_or(Ok(()));
         match written {

@@ -91,7 +91,7 @@ impl Render<'_> {
         if depends {
             self.cut_by(text, self.text_taint(text));
         }
-        // Each character has become as many as its own change gives, whatever that is; its length tells which they are.
+        // One character may become several (`ß` becomes `SS`). How long its own change is says which characters of the result come from it.
         let mut rest = shown;
         let mut parts = Vec::new();
         for (at, c) in text.char_indices() {

@@ -112,7 +112,7 @@ impl Render<'_> {
             (Py::List(a), Py::List(b)) => {
                 self.room_for(a.len() + b.len())?;
                 let items = a.items().iter().chain(b.items().iter()).cloned().collect();
-                // What comes from the inputs still does when something is appended.
+                // A list of the inputs is still one of the inputs after something was appended to it.
                 let read = a.read.clone().or_else(|| b.read.clone());
                 let shape = self.join(a.shape(), b.shape());
                 Ok(Py::List(Rc::new(List::new(items, read, shape.derived()))))

@@ -130,7 +130,7 @@ impl<'s> Marks<'s> {
         if !seen.others.iter().all(is_none) {
             return Status::Blocked(Reason::Unsteady);
         }
-        // A statement behind which the prompt ends writes nothing of the model's then, wherever it is cut.
+        // Where the prompt ends behind a statement, the statement wrote the prompt and nothing of what the model says.
         let own: Vec<Wrote> = seen
             .own
             .iter()

@@ -84,8 +84,8 @@ fn attempt(
         if tries.left == 0 {
             break;
         }
-        // A chat template that refuses what was read does not say where it is wrong; and what is written early may come from a message
-        // that stands late, so that those behind are doubted, too, when nothing better is left.
+        // A chat template that refuses the messages does not say which of them is wrong, and a text near the beginning may be written from a
+        // message near the end. So the links behind the first difference are doubted as well, after those before it.
         let until = if shared == 0 { text.len() } else { shared };
         let (before, behind): (Vec<&Link>, Vec<&Link>) =
             links.iter().partition(|link| link.at <= until);

@@ -42,11 +42,12 @@ pub(super) struct TagReader {
 
 #[derive(Debug, Clone)]
 enum Looking {
-    /// The next tag is looked for, of which the value is passed on while it comes.
+    /// The next tag is searched for; its value is passed on while it arrives.
     Tag,
-    /// A tag is looked for that comes whole, from here on; not directly behind an empty match if that is so.
+    /// A tag is searched for from here on, and passed on once it is there as a whole. Directly behind an empty match there must be no other
+    /// empty match.
     Whole(Box<Search>),
-    /// The end of a value is looked for. The value was passed on up to `given`.
+    /// The end of a value is searched for. The value was passed on up to `given`.
     Close {
         given: usize,
         /// False behind text in which the end cannot begin: the search begins anew.

@@ -319,7 +319,8 @@ fn arguments(message: &Value) -> Vec<&Value> {
         .collect()
 }
 
-/// The calls in a value, each with a change; `None` where there is none, or the change has nothing to do.
+/// Applies `change` to each call in a value and returns the value's new text. Returns `None` where the value has no call, or where a call
+/// cannot be changed in this way.
 fn each_call(value: &Value, change: &dyn Fn(&Map) -> Option<Map>) -> Option<String> {
     let changed = match value {
         Value::Object(members) => Value::Object(change(members)?),

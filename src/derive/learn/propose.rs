@@ -232,7 +232,7 @@ impl Seen<'_> {
             }
             let opens = widening::opened_with(document, marker);
             for (name, field) in &document.fields {
-                // A marker that is known to open a field does not do so amid a text, where it may be said twice.
+                // In the midst of a text a marker that is known to open a field may just be quoted there, so that it opens nothing.
                 if place.is_in_text && !opens.is_empty() {
                     if opens.contains(&name.as_str()) {
                         edits.push(Edit::open(name, marker, How::Beside));

@@ -63,8 +63,8 @@ pub(in crate::derive) fn read<'t>(
     })
 }
 
-/// Returns the list of the tools, where it stands behind the last message: the text with which a conversation with tools goes on beyond the
-/// one without.
+/// Returns the list of the tools where the chat template writes it behind the last message. It is the text by which a conversation with
+/// tools is longer than the same conversation without them.
 ///
 /// `without` and `with` are an answered conversation, `asked` is the one with tools before its answer, and `later` goes on with a question,
 /// before which nothing of it stands. `name` is that of a tool.

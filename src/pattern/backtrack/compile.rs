@@ -271,7 +271,7 @@ impl Compiler {
         body: impl FnOnce(&mut Self) -> Result<(), TooLong>,
     ) -> Result<(), TooLong> {
         let at = self.reserve()?;
-        // Which way it matches first counts, and that may come to nothing only behind it.
+        // Which alternative matches first matters here, and what stands behind the group may still make that alternative fail.
         let any_order = std::mem::replace(&mut self.any_order, false);
         let remember = std::mem::replace(&mut self.remember, false);
         body(self)?;

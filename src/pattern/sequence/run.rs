@@ -260,7 +260,7 @@ impl Progress {
             marks.settled = 0;
         }
         let Some(Anchor { literal, lead }) = &sequence.anchor else {
-            // Any place will do, and what the first lacks all lack.
+            // Without an anchor every place is as good as the first, and a match that fails at the first for lack of text fails at all others.
             return Some(begin(self.at, self.at));
         };
         loop {

@@ -202,7 +202,7 @@ impl Request {
         }
     }
 
-    /// Refuses a member that asks for something else than what happens anyway.
+    /// Refuses a member of the request unless it asks for what is done anyway: `n: 1` is taken, `n: 2` is refused.
     fn only(&mut self, key: &str, is_usual: fn(&Value) -> bool, why: &str) -> Result<(), Refusal> {
         match self.take(key) {
             Some(value) if !is_usual(&value) => Err(Refusal::unsupported(key, why)),

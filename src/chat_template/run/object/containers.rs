@@ -122,7 +122,7 @@ impl<T> Container<T> {
         usize::from(self.level.get())
     }
 
-    /// It was changed because of these inputs, together with those before.
+    /// Notes that the container was changed because of these inputs, which are to hold those noted before as well.
     pub(in crate::chat_template::run) fn set_shape(&self, shape: Taint) {
         self.shape.set(shape.derived());
     }
