@@ -5,16 +5,28 @@
 //! repetition; a longer way round is a rule.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::calls::Calls;
 use super::expr::{Arena, Expr, Id, JsonOf};
-use super::format::{Begun, Edge, Format, GraphNode, Kind};
+use super::format::{Begun, Edge, Format, GraphNode, Kind, bit, space_chars};
 use super::lazy::{Lazy, Trigger};
 use super::request::{Reasoning, Request, Tool};
 use crate::value::json;
 
 /// A place, and what came before.
-type At = (GraphNode, bool, bool);
+type At = (GraphNode, Past);
+
+/// What came before a place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+struct Past {
+    /// True if there was a call.
+    called: bool,
+    /// True if there was reasoning.
+    reasoned: bool,
+    /// The fields that are counted of which there was a region, a bit each.
+    written: u64,
+}
 
 /// Makes one expression of a graph.
 pub(super) struct Walk<'a> {
@@ -51,17 +63,33 @@ impl<'a> Walk<'a> {
     /// Returns what may be written from the place on where the prompt leaves it: in the text of a state, or before these edges.
     pub(super) fn begin(&mut self, begun: &Begun) -> Id {
         match begun {
-            Begun::In(state) => {
-                let Some((body, called, reasoned)) = self.entered(*state, false, false) else {
+            Begun::In { state, written } => {
+                let past = self.counted(*written);
+                let Some((body, past)) = self.entered(GraphNode::Start, *state, past) else {
                     return self.arena.never();
                 };
-                let follow = self.follow((GraphNode::State(*state), called, reasoned));
+                let follow = self.follow((GraphNode::State(*state), past));
                 self.arena.seq([body, follow])
             }
-            Begun::Before { edges, reasoned } => {
-                let at = (GraphNode::Start, false, *reasoned);
-                self.along(edges, at)
+            Begun::Before {
+                edges,
+                reasoned,
+                written,
+            } => {
+                let past = Past {
+                    reasoned: *reasoned,
+                    ..self.counted(*written)
+                };
+                self.along(edges, (GraphNode::Start, past))
             }
+        }
+    }
+
+    /// The past in which there were regions of these fields.
+    fn counted(&self, written: u64) -> Past {
+        Past {
+            written: written & (self.format.once | self.format.required),
+            ..Past::default()
         }
     }
 
@@ -87,7 +115,11 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let text = edge.text[edge.opens..].trim_start();
-            let Some((body, called, reasoned)) = self.entered(state, false, true) else {
+            let past = Past {
+                reasoned: true,
+                ..Past::default()
+            };
+            let Some((body, past)) = self.entered(GraphNode::Start, state, past) else {
                 continue;
             };
             let Some(trigger) = Trigger::of(text, format) else {
@@ -97,8 +129,8 @@ impl<'a> Walk<'a> {
             if !lazy.triggers.contains(&trigger) {
                 lazy.triggers.push(trigger);
             }
-            let text = self.arena.text(text);
-            let follow = self.follow((edge.to, called, reasoned));
+            let text = self.spaced(edge, edge.text.len() - text.len()..edge.text.len());
+            let follow = self.follow((edge.to, past));
             ways.push(self.arena.seq([text, body, follow]));
         }
         lazy.root = self.arena.choice(ways);
@@ -106,30 +138,42 @@ impl<'a> Walk<'a> {
     }
 
     /// The body of a state and what is known behind it; `None` where it may not be written.
-    fn entered(&mut self, state: usize, called: bool, reasoned: bool) -> Option<(Id, bool, bool)> {
-        let (called, reasoned) = match &self.format.states[state].kind {
+    fn entered(&mut self, from: GraphNode, state: usize, past: Past) -> Option<(Id, Past)> {
+        let field = self.format.states[state].field;
+        let bit = bit(field);
+        // Two calls of one list are in one region.
+        let is_apart =
+            !matches!(from, GraphNode::State(from) if self.format.states[from].field == field);
+        if is_apart && past.written & self.format.once & bit != 0 {
+            return None;
+        }
+        let counted = bit & (self.format.once | self.format.required);
+        let mut next = Past {
+            written: past.written | counted,
+            ..past
+        };
+        match &self.format.states[state].kind {
             Kind::Call(_) => {
-                let is_more = called && !self.request.parallel;
-                if self.tools.is_empty() || is_more || self.must_reason(reasoned) {
+                let is_more = past.called && !self.request.parallel;
+                if self.tools.is_empty() || is_more || self.must_reason(past.reasoned) {
                     return None;
                 }
-                (true, reasoned)
+                next.called = true;
             }
             Kind::Text(text) if text.is_content => {
-                if self.must_reason(reasoned) {
+                if self.must_reason(past.reasoned) {
                     return None;
                 }
-                (called, reasoned)
             }
             Kind::Text(text) => {
                 if self.request.reasoning == Reasoning::Off && text.blank.is_empty() {
                     return None;
                 }
-                (called, true)
+                next.reasoned = true;
             }
-        };
+        }
         let body = self.body(state);
-        (!self.arena.is_never(body)).then_some((body, called, reasoned))
+        (!self.arena.is_never(body)).then_some((body, next))
     }
 
     fn must_reason(&self, reasoned: bool) -> bool {
@@ -166,6 +210,7 @@ impl<'a> Walk<'a> {
                     format: self.format,
                     ends,
                     is_text: content.is_text(),
+                    is_in_lines: self.format.is_in_lines(field),
                     findings: self.findings,
                 };
                 calls.any_of(&self.tools, spellings)
@@ -219,17 +264,20 @@ impl<'a> Walk<'a> {
             match edge.to {
                 GraphNode::Start => {}
                 GraphNode::End => {
-                    let may_end = !self.request.is_call_required() || at.1;
-                    if may_end && !self.must_reason(at.2) {
-                        on.push(self.end(&edge.text));
+                    let past = at.1;
+                    let required = self.format.required;
+                    let may_end = !self.request.is_call_required() || past.called;
+                    let is_whole = past.written & required == required;
+                    if may_end && is_whole && !self.must_reason(past.reasoned) {
+                        on.push(self.end(edge));
                     }
                 }
                 GraphNode::State(state) => {
-                    let Some((body, called, reasoned)) = self.entered(state, at.1, at.2) else {
+                    let Some((body, past)) = self.entered(at.0, state, at.1) else {
                         continue;
                     };
-                    let text = self.arena.text(self.fixed(edge, state));
-                    let next = (edge.to, called, reasoned);
+                    let text = self.fixed(edge, state);
+                    let next = (edge.to, past);
                     if next == at {
                         again.push(self.arena.seq([text, body]));
                     } else {
@@ -248,18 +296,45 @@ impl<'a> Walk<'a> {
     }
 
     /// The text of an edge, as far as it must be written: white space before a text is the text's.
-    fn fixed<'e>(&self, edge: &'e Edge, to: usize) -> &'e str {
+    fn fixed(&mut self, edge: &Edge, to: usize) -> Id {
         let is_free = matches!(&self.format.states[to].kind, Kind::Text(text)
             if text.open.is_empty() && self.request.response_format.is_none());
-        if is_free {
-            edge.text.trim_end()
-        } else {
-            &edge.text
+        if !is_free {
+            return self.spaced(edge, 0..edge.text.len());
         }
+        let fixed = edge.text.trim_end().len();
+        let spaces = edge.spaces.iter().copied().filter(|at| *at < fixed);
+        let edge = Edge {
+            spaces: spaces.collect(),
+            ..edge.clone()
+        };
+        self.spaced(&edge, 0..fixed)
+    }
+
+    /// A part of the text of an edge, with white space where some may stand.
+    fn spaced(&mut self, edge: &Edge, part: Range<usize>) -> Id {
+        let mut items = Vec::new();
+        let mut at = part.start;
+        let within = edge
+            .spaces
+            .iter()
+            .filter(|space| part.start <= **space && **space <= part.end);
+        for space in within {
+            items.push(self.arena.text(&edge.text[at..*space]));
+            items.push(self.arena.add(Expr::Run {
+                chars: space_chars(),
+                min: 0,
+                max: None,
+            }));
+            at = *space;
+        }
+        items.push(self.arena.text(&edge.text[at..part.end]));
+        self.arena.seq(items)
     }
 
     /// Returns the end of a turn: an engine may stop where its marker would stand.
-    fn end(&mut self, text: &str) -> Id {
+    fn end(&mut self, edge: &Edge) -> Id {
+        let text = &edge.text;
         let end = self
             .format
             .ends
@@ -268,6 +343,19 @@ impl<'a> Walk<'a> {
         let end = end.map_or("", String::as_str);
         let needed = text[..text.len() - end.len()].trim_end();
         let rest = &text[needed.len()..];
+        if !edge.spaces.is_empty() {
+            let cut = needed.len();
+            let mut before = edge.clone();
+            before.spaces.retain(|at| *at < cut || cut == text.len());
+            let needed = self.spaced(&before, 0..cut);
+            let rest = if rest.is_empty() {
+                self.arena.empty()
+            } else {
+                self.spaced(edge, cut..text.len())
+            };
+            let rest = self.arena.optional(rest);
+            return self.arena.seq([needed, rest]);
+        }
         let marker = rest.trim_end();
         let blank = self.arena.text(&rest[marker.len()..]);
         let blank = self.arena.optional(blank);
@@ -279,16 +367,20 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn rule_name((place, called, reasoned): At) -> String {
+fn rule_name((place, past): At) -> String {
     let place = match place {
         GraphNode::Start => "start".to_owned(),
         GraphNode::State(state) => format!("after-{state}"),
         GraphNode::End => "end".to_owned(),
     };
     let flag = |is: bool, name: &'static str| if is { name } else { "" };
+    let written = match past.written {
+        0 => String::new(),
+        written => format!("-{written:x}"),
+    };
     format!(
-        "{place}{}{}",
-        flag(called, "-called"),
-        flag(reasoned, "-reasoned")
+        "{place}{}{}{written}",
+        flag(past.called, "-called"),
+        flag(past.reasoned, "-reasoned")
     )
 }

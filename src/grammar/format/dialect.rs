@@ -43,6 +43,17 @@ pub(super) fn candidates(string_delims: &[(String, String)], bare_keys: bool) ->
 }
 
 impl Dialect {
+    /// JSON on one line, with no escapes in its strings.
+    pub(crate) fn on_one_line() -> Self {
+        let [words, _] = WORDS;
+        Self {
+            quotes: ("\"".to_owned(), "\"".to_owned()),
+            bare_keys: false,
+            separators: (ITEM[0].to_owned(), COLON[0].to_owned()),
+            words,
+        }
+    }
+
     /// The value as the dialect has it.
     pub(crate) fn write(&self, value: &Value) -> String {
         let (item, colon) = (self.separators.0.as_str(), &self.separators.1);
