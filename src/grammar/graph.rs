@@ -129,7 +129,8 @@ impl<'a> Walk<'a> {
             if !lazy.triggers.contains(&trigger) {
                 lazy.triggers.push(trigger);
             }
-            let text = self.spaced(edge, edge.text.len() - text.len()..edge.text.len());
+            let part = edge.text.len() - text.len()..edge.text.len();
+            let text = self.spaced(edge, part, Past::default());
             let follow = self.follow((edge.to, past));
             ways.push(self.arena.seq([text, body, follow]));
         }
@@ -269,14 +270,14 @@ impl<'a> Walk<'a> {
                     let may_end = !self.request.is_call_required() || past.called;
                     let is_whole = past.written & required == required;
                     if may_end && is_whole && !self.must_reason(past.reasoned) {
-                        on.push(self.end(edge));
+                        on.push(self.end(edge, past));
                     }
                 }
                 GraphNode::State(state) => {
                     let Some((body, past)) = self.entered(at.0, state, at.1) else {
                         continue;
                     };
-                    let text = self.fixed(edge, state);
+                    let text = self.fixed(edge, state, at.1);
                     let next = (edge.to, past);
                     if next == at {
                         again.push(self.arena.seq([text, body]));
@@ -296,44 +297,53 @@ impl<'a> Walk<'a> {
     }
 
     /// The text of an edge, as far as it must be written: white space before a text is the text's.
-    fn fixed(&mut self, edge: &Edge, to: usize) -> Id {
+    fn fixed(&mut self, edge: &Edge, to: usize, past: Past) -> Id {
         let is_free = matches!(&self.format.states[to].kind, Kind::Text(text)
             if text.open.is_empty() && self.request.response_format.is_none());
         if !is_free {
-            return self.spaced(edge, 0..edge.text.len());
+            return self.spaced(edge, 0..edge.text.len(), past);
         }
         let fixed = edge.text.trim_end().len();
-        let spaces = edge.spaces.iter().copied().filter(|at| *at < fixed);
-        let edge = Edge {
-            spaces: spaces.collect(),
-            ..edge.clone()
-        };
-        self.spaced(&edge, 0..fixed)
+        let mut edge = edge.clone();
+        for places in [&mut edge.spaces.inner, &mut edge.spaces.outer] {
+            places.retain(|at| *at < fixed);
+        }
+        self.spaced(&edge, 0..fixed, past)
     }
 
-    /// A part of the text of an edge, with white space where some may stand.
-    fn spaced(&mut self, edge: &Edge, part: Range<usize>) -> Id {
+    /// A part of the text of an edge, with white space where some may stand. Outside of regions none may where it would take the place of
+    /// the answer, of which one text is kept.
+    fn spaced(&mut self, edge: &Edge, part: Range<usize>, past: Past) -> Id {
+        let format = self.format;
+        let implicit = format.template.implicit().map_or(0, bit);
+        let is_taken = past.written & format.once & implicit != 0;
+        let spaces = edge.spaces.within(&part);
+        let outer = if is_taken { &[][..] } else { &spaces.outer };
+        let mut places: Vec<usize> = spaces.inner.iter().chain(outer).copied().collect();
+        places.sort_unstable();
+        places.dedup();
+        let text = &edge.text[part];
         let mut items = Vec::new();
-        let mut at = part.start;
-        let within = edge
-            .spaces
-            .iter()
-            .filter(|space| part.start <= **space && **space <= part.end);
-        for space in within {
-            items.push(self.arena.text(&edge.text[at..*space]));
+        let mut at = 0;
+        for space in places {
+            // White space that must be written is not to be taken for some that may.
+            if text[space..].starts_with(char::is_whitespace) {
+                continue;
+            }
+            items.push(self.arena.text(&text[at..space]));
             items.push(self.arena.add(Expr::Run {
                 chars: space_chars(),
                 min: 0,
                 max: None,
             }));
-            at = *space;
+            at = space;
         }
-        items.push(self.arena.text(&edge.text[at..part.end]));
+        items.push(self.arena.text(&text[at..]));
         self.arena.seq(items)
     }
 
     /// Returns the end of a turn: an engine may stop where its marker would stand.
-    fn end(&mut self, edge: &Edge) -> Id {
+    fn end(&mut self, edge: &Edge, past: Past) -> Id {
         let text = &edge.text;
         let end = self
             .format
@@ -341,21 +351,19 @@ impl<'a> Walk<'a> {
             .iter()
             .find(|end| text.ends_with(end.as_str()));
         let end = end.map_or("", String::as_str);
-        let needed = text[..text.len() - end.len()].trim_end();
-        let rest = &text[needed.len()..];
-        if !edge.spaces.is_empty() {
-            let cut = needed.len();
-            let mut before = edge.clone();
-            before.spaces.retain(|at| *at < cut || cut == text.len());
-            let needed = self.spaced(&before, 0..cut);
-            let rest = if rest.is_empty() {
-                self.arena.empty()
-            } else {
-                self.spaced(edge, cut..text.len())
-            };
+        let before = &text[..text.len() - end.len()];
+        if self.format.is_made_up {
+            let cut = before.len();
+            let needed = self.spaced(edge, 0..cut, past);
+            if end.is_empty() {
+                return needed;
+            }
+            let rest = self.spaced(edge, cut..text.len(), past);
             let rest = self.arena.optional(rest);
             return self.arena.seq([needed, rest]);
         }
+        let needed = before.trim_end();
+        let rest = &text[needed.len()..];
         let marker = rest.trim_end();
         let blank = self.arena.text(&rest[marker.len()..]);
         let blank = self.arena.optional(blank);

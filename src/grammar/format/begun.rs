@@ -76,11 +76,10 @@ impl Format {
         let rest = edges.filter_map(|edge| {
             let rest = rest(&edge.text, written)?;
             let gone = edge.text.len() - rest.len();
-            let spaces = edge.spaces.iter().filter_map(|at| at.checked_sub(gone));
             Some(Edge {
                 text: rest.to_owned(),
                 opens: edge.opens.saturating_sub(gone),
-                spaces: spaces.collect(),
+                spaces: edge.spaces.within(&(gone..edge.text.len())),
                 ..edge.clone()
             })
         });

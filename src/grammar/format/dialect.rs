@@ -12,6 +12,8 @@ pub(crate) struct Dialect {
     pub(crate) separators: (String, String),
     /// `true`, `false` and `null`.
     pub(crate) words: [&'static str; 3],
+    /// True if a string has no control characters in it.
+    pub(crate) is_printed: bool,
 }
 
 const WORDS: [[&str; 3]; 2] = [["true", "false", "null"], ["True", "False", "None"]];
@@ -33,6 +35,7 @@ pub(super) fn candidates(string_delims: &[(String, String)], bare_keys: bool) ->
                             bare_keys,
                             separators: (item.to_owned(), colon.to_owned()),
                             words,
+                            is_printed: false,
                         });
                     }
                 }
@@ -51,6 +54,7 @@ impl Dialect {
             bare_keys: false,
             separators: (ITEM[0].to_owned(), COLON[0].to_owned()),
             words,
+            is_printed: true,
         }
     }
 

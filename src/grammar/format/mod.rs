@@ -60,7 +60,44 @@ pub(crate) struct Edge {
     /// Where in the text the region of a call opens that it leads to.
     pub(crate) opens: usize,
     /// The places of the text at which white space may stand that is not written.
-    pub(crate) spaces: Vec<usize>,
+    pub(crate) spaces: Spaces,
+}
+
+/// The places of a text at which white space may stand that is not written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Spaces {
+    /// In what opens a region, in it, or in what closes it.
+    pub(crate) inner: Vec<usize>,
+    /// Before all regions, between two, and behind all. There it is a text of the implicit field, although of nothing.
+    pub(crate) outer: Vec<usize>,
+}
+
+impl Spaces {
+    fn each(&self, place: impl Fn(usize) -> Option<usize>) -> Self {
+        let each = |places: &[usize]| places.iter().filter_map(|at| place(*at)).collect();
+        Self {
+            inner: each(&self.inner),
+            outer: each(&self.outer),
+        }
+    }
+
+    /// The places behind so much more text.
+    fn moved(&self, by: usize) -> Self {
+        self.each(|at| Some(at + by))
+    }
+
+    /// The places in a part of the text, at its beginning and at its end.
+    pub(crate) fn within(&self, part: &Range<usize>) -> Self {
+        self.each(|at| {
+            (part.start..=part.end)
+                .contains(&at)
+                .then(|| at - part.start)
+        })
+    }
+
+    fn len(&self) -> usize {
+        self.inner.len() + self.outer.len()
+    }
 }
 
 /// A text of a field, or a call, that is written between two fixed texts.
@@ -131,11 +168,8 @@ impl Format {
         cases: &[Case],
         end_tokens: &[String],
     ) -> Self {
-        Self::of_shown(
-            template,
-            cases.iter().map(|case| (case, &[][..])),
-            end_tokens,
-        )
+        let none = Spaces::default();
+        Self::of_shown(template, cases.iter().map(|case| (case, &none)), end_tokens)
     }
 
     /// Makes it of the response template alone: of responses that are made up, and that it reads back.
@@ -143,7 +177,7 @@ impl Format {
         let optional = Arc::new(template.without_required());
         let made = made::responses(&optional);
         let shown = made.responses.iter();
-        let shown = shown.map(|made| (&made.case, made.spaces.as_slice()));
+        let shown = shown.map(|made| (&made.case, &made.spaces));
         let mut format = Self::of_shown(&optional, shown, end_tokens);
         for (index, field) in template.fields().iter().enumerate() {
             if !field.repeats {
@@ -166,7 +200,7 @@ impl Format {
 
     fn of_shown<'c>(
         template: &Arc<ResponseTemplate>,
-        cases: impl Iterator<Item = (&'c Case, &'c [usize])>,
+        cases: impl Iterator<Item = (&'c Case, &'c Spaces)>,
         end_tokens: &[String],
     ) -> Self {
         let mut format = Self {
@@ -255,9 +289,7 @@ impl Format {
         opens: usize,
     ) {
         let text = &parsed.text[span.clone()];
-        let spaces = parsed.spaces.iter();
-        let spaces = spaces.filter(|at| (span.start..=span.end).contains(at));
-        let spaces: Vec<usize> = spaces.map(|at| at - span.start).collect();
+        let spaces = parsed.spaces.within(&span);
         let mut known = self.edges.iter_mut();
         let known = known.find(|edge| edge.from == from && edge.to == to && edge.text == text);
         match known {

@@ -212,9 +212,9 @@ fn spellings(value: &Value, delims: &[(String, String)]) -> Vec<String> {
 
 /// How the pieces of arguments are put together.
 struct Pieces<'p> {
-    lead: &'p str,
     separator: &'p str,
-    tail: &'p str,
+    /// True if white space may stand before the first of them and behind the last.
+    is_spaced: bool,
     /// Writes one argument.
     one: &'p dyn Fn(&str, &str) -> Option<String>,
 }
@@ -223,10 +223,16 @@ struct Pieces<'p> {
 fn pieces(how: &Pieces<'_>, delims: &[(String, String)], is_first: bool) -> Vec<Body> {
     let mut bodies = Vec::new();
     let mut add = |texts: &[String], arguments: Map, is_plain: bool| {
-        let inner = texts.join(how.separator);
-        let text = format!("{}{inner}{}", how.lead, how.tail);
+        let mut written = Written::default();
+        if how.is_spaced {
+            written.space();
+        }
+        written.push(&Written::of(texts.join(how.separator)));
+        if how.is_spaced {
+            written.space();
+        }
         bodies.push(Body {
-            written: Written::of(text),
+            written,
             says: Says::Calls(vec![arguments]),
             is_plain,
         });
@@ -271,7 +277,26 @@ fn pieces(how: &Pieces<'_>, delims: &[(String, String)], is_first: bool) -> Vec<
 /// The separators of tags that are tried.
 const SEPARATORS: [&str; 4] = ["", ", ", ",", " "];
 
-/// Arguments in tags: without white space, and with line feeds wherever white space may stand.
+/// A tag with this white space around its value, and elsewhere a blank where two words would stand together otherwise.
+fn spread(made: &Written, value: &str, filling: &str) -> String {
+    let text = &made.text;
+    let value = text.rfind(value).map(|at| [at, at + value.len()]);
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "\"'_".contains(c));
+    let mut all = String::new();
+    let mut at = 0;
+    for place in &made.spaces {
+        all.push_str(&text[at..*place]);
+        at = *place;
+        if value.is_some_and(|value| value.contains(place)) {
+            all.push_str(filling);
+        } else if is_word(text[..at].chars().next_back()) && is_word(text[at..].chars().next()) {
+            all.push(' ');
+        }
+    }
+    all + &text[at..]
+}
+
+/// Arguments in tags: with line feeds around the values, where white space may stand there, and without.
 fn tags(content: &ContentParser) -> Vec<Body> {
     let Some(Form::Tags(form)) = content.form() else {
         return Vec::new();
@@ -285,7 +310,7 @@ fn tags(content: &ContentParser) -> Vec<Body> {
     let has_spaces = made("zetext", "Quokka")
         .first()
         .is_some_and(|made| !made.spaces.is_empty());
-    let fillings: &[&str] = if has_spaces { &["", "\n"] } else { &[""] };
+    let fillings: &[&str] = if has_spaces { &["\n", ""] } else { &[""] };
     for filling in fillings {
         let reads = |text: &str, arguments: &Map| {
             let read = content.parse(text);
@@ -300,7 +325,7 @@ fn tags(content: &ContentParser) -> Vec<Body> {
             let argument = Map::from_iter([(key.to_owned(), Value::Null)]);
             let made = made(key, value)
                 .into_iter()
-                .map(|made| made.filled(filling));
+                .map(|made| spread(&made, value, filling));
             made.into_iter().find(|text| reads(text, &argument))
         };
         let (Some(first), Some(second)) = (one("zetext", "Quokka"), one("vitems", "[1, 2]")) else {
@@ -314,9 +339,8 @@ fn tags(content: &ContentParser) -> Vec<Body> {
         let is_read = |separator: &&str| reads(&format!("{first}{separator}{second}"), &two);
         let mut separators = separators.filter(is_read);
         let how = Pieces {
-            lead: filling,
             separator: separators.next().unwrap_or_default(),
-            tail: filling,
+            is_spaced: true,
             one: &one,
         };
         bodies.extend(pieces(&how, delims, filling.is_empty()));
@@ -324,7 +348,7 @@ fn tags(content: &ContentParser) -> Vec<Body> {
     bodies
 }
 
-/// Arguments one a line: with a blank behind the separator and without, and with lines around them.
+/// Arguments one a line: with a blank behind the sign and without.
 fn lines(content: &ContentParser) -> Vec<Body> {
     let Some(Form::Lines(form)) = content.form() else {
         return Vec::new();
@@ -336,18 +360,16 @@ fn lines(content: &ContentParser) -> Vec<Body> {
     let separator = form.line_sep.unwrap_or(" ");
     // Where lines end at any white space none can stand within one.
     let is_blank = form.strip && form.line_sep.is_some();
-    let candidates: &[(&str, bool)] = match is_blank {
-        true => &[(" ", true), ("", true), (" ", false), ("", false)],
-        false => &[("", false)],
-    };
+    let candidates: &[&str] = if is_blank { &[" ", ""] } else { &[""] };
     let mut bodies = Vec::new();
-    for (index, (blank, is_apart)) in candidates.iter().enumerate() {
-        let one = |key: &str, value: &str| Some(format!("{key}{}{blank}{value}", form.kv_sep));
-        let around = if *is_apart { separator } else { "" };
+    for (index, blank) in candidates.iter().enumerate() {
+        let one = |key: &str, value: &str| {
+            let text = format!("{key}{}{blank}{value}", form.kv_sep);
+            content.parse(&text).is_ok().then_some(text)
+        };
         let how = Pieces {
-            lead: around,
             separator,
-            tail: around,
+            is_spaced: form.strip || form.line_sep.is_none(),
             one: &one,
         };
         bodies.extend(pieces(&how, delims, index + 1 == candidates.len()));

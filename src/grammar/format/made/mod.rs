@@ -10,7 +10,7 @@ mod bodies;
 
 use std::sync::Arc;
 
-use super::Format;
+use super::{Format, Spaces};
 use crate::judge::Case;
 use crate::judge::message::CALLS_KEY;
 use crate::parser::ResponseParser;
@@ -50,11 +50,11 @@ struct Region {
     ends_turn: bool,
 }
 
-/// A made-up response and the places at which white space may stand in it.
+/// A made-up response and the places at which white space changes nothing.
 #[derive(Debug)]
 pub(super) struct MadeUp {
     pub(super) case: Case,
-    pub(super) spaces: Vec<usize>,
+    pub(super) spaces: Spaces,
 }
 
 /// Everything that was made up.
@@ -190,24 +190,34 @@ impl Maker<'_> {
 
     /// Reads regions one after the other, with white space at as many places as it may stand at.
     fn read(&self, regions: &[&Region]) -> Result<MadeUp, String> {
-        let mut texts = Vec::new();
         let mut apart = Written::default();
         let mut together = Written::default();
+        let mut outer = vec![0];
         for region in regions {
             apart.space();
             apart.push(&region.written);
             together.push(&region.written);
-            texts.push(&region.says);
+            outer.push(together.text.len());
         }
         apart.space();
-        let response = &together.text;
-        self.says(response, regions)?;
-        let candidates = [apart, together.clone()];
-        let loose = candidates.into_iter().find(|written| {
-            ["\n", " "]
-                .into_iter()
-                .all(|space| self.says(&written.filled(space), regions).is_ok())
-        });
+        self.says(&together.text, regions)?;
+        let is_loose = |written: &Written| {
+            let mut fillings = ["\n", " "].into_iter();
+            fillings.all(|space| self.says(&written.filled(space), regions).is_ok())
+        };
+        let spaces = if is_loose(&apart) {
+            Spaces {
+                inner: together.spaces,
+                outer,
+            }
+        } else if is_loose(&together) {
+            Spaces {
+                inner: together.spaces,
+                outer: Vec::new(),
+            }
+        } else {
+            Spaces::default()
+        };
         let calls = regions.iter().flat_map(|region| match &region.says {
             Says::Calls(calls) => calls.iter().map(arguments::call).collect(),
             _ => Vec::new(),
@@ -215,7 +225,7 @@ impl Maker<'_> {
         let calls: Vec<Value> = calls.collect();
         let message = [(CALLS_KEY.to_owned(), Value::Array(calls))];
         Ok(MadeUp {
-            spaces: loose.map(|written| written.spaces).unwrap_or_default(),
+            spaces,
             case: Case {
                 prefix: String::new(),
                 response: together.text,
