@@ -18,7 +18,8 @@ use super::{PAGE, Share, Subject, accepted, ask, page, root};
 use crate::support::reference::grammar_python;
 
 /// The chat templates of formats that xgrammar has a structural tag for, and its name for them.
-const BOTH: [(&str, &str); 14] = [
+const BOTH: [(&str, &str); 15] = [
+    ("cohere2_moe", "cohere"),
     ("deepseek_r1_distill_tools", "deepseek_r1"),
     ("deepseek_v3_1", "deepseek_v3_1"),
     ("deepseek_v3_2", "deepseek_v3_2"),
@@ -120,18 +121,11 @@ fn set(function: &mut Map, properties: Map, required: Vec<Value>) {
     function.insert("parameters", Value::Object(parameters));
 }
 
-/// The text without what ends a turn, which an engine reads as the end: what closes the implicit field.
-fn unended<'t>(subject: &Subject, text: &'t str) -> &'t str {
-    let template = &subject.template;
-    let close = template
-        .implicit()
-        .and_then(|field| template.fields()[field].close.as_ref());
-    let Some(close) = close else {
-        return text;
-    };
-    let all = close.find_iter(text).filter_map(Result::ok);
-    let last = all.filter(|found| found.span.end == text.len()).last();
-    last.map_or(text, |found| text[..found.span.start].trim_end())
+/// The text without the token that ends a turn, which an engine reads as the end.
+fn unended(text: &str, ends: &[String]) -> String {
+    let text = text.trim_end();
+    let end = ends.iter().find_map(|end| text.strip_suffix(end.as_str()));
+    end.unwrap_or(text).to_owned()
 }
 
 /// The text without the last of what is not white space, of which a few characters belong to what closes a call.
@@ -141,41 +135,6 @@ fn cut(text: &str) -> String {
         text.pop();
     }
     text
-}
-
-/// Returns true if what was cut off is no part of the message, so that nothing is missing.
-fn is_whole(subject: &Subject, group: &[&obverse::derive::Case], whole: &str, cut: &str) -> bool {
-    let read = |text: &str| subject.read(&group[0].prefix, text, &group[0].tools).ok();
-    read(cut).is_some_and(|(message, left)| {
-        left.is_empty() && read(whole).is_some_and(|(whole, _)| whole == message)
-    })
-}
-
-/// Says which response each grammar tells wrong, the shortest of each kind, to find out why.
-fn examples(whose: &str, lines: &[Value], answers: &[Value]) {
-    for kind in 0..KINDS {
-        let of_kind = lines.iter().zip(answers).skip(kind).step_by(KINDS);
-        let wrong = of_kind.flat_map(|(line, answer)| {
-            let texts = line
-                .get("texts")
-                .and_then(Value::as_array)
-                .unwrap_or_default();
-            let all = answer
-                .get("texts")
-                .and_then(Value::as_array)
-                .unwrap_or_default();
-            let wrong = texts.iter().zip(all).filter(|(_, answer)| {
-                answer
-                    .as_array()
-                    .is_some_and(|pair| (pair[1] == Value::Bool(true)) != (kind == 0))
-            });
-            wrong.collect::<Vec<_>>()
-        });
-        if let Some((text, answer)) = wrong.min_by_key(|(text, _)| json::to_string(text).len()) {
-            let (text, answer) = (json::to_string(text), json::to_string(answer));
-            println!("{whose}, kind {kind}: {answer} of {text}");
-        }
-    }
 }
 
 /// How many responses of each kind are told right: accepted, or refused where they are broken.
@@ -206,15 +165,11 @@ fn row(python: &PathBuf, (name, model): (&str, &str)) -> String {
     for group in &groups {
         let texts: Vec<String> = group
             .iter()
-            .map(|case| unended(&subject, &case.response).to_owned())
+            .map(|case| unended(&case.response, &subject.ends))
             .collect();
         for (kind, tools) in tools(&group[0].tools).into_iter().enumerate() {
             let texts: Vec<String> = match kind {
-                4 => {
-                    let cut = texts.iter().map(|text| (text, cut(text)));
-                    let cut = cut.filter(|(text, cut)| !is_whole(&subject, group, text, cut));
-                    cut.map(|(_, cut)| cut).collect()
-                }
+                4 => texts.iter().map(|text| cut(text)).collect(),
                 _ => texts.clone(),
             };
             let grammar = subject.grammar(&group[0].prefix, &tools, ToolChoice::Auto);
@@ -236,20 +191,16 @@ fn row(python: &PathBuf, (name, model): (&str, &str)) -> String {
             }
         }
     }
-    let answers = ask(python, &ours);
-    examples(&format!("{name}, ours"), &ours, &answers);
-    let ours = told(name, &answers);
-    let each = theirs.iter().map(|lines| (lines, ask(python, lines)));
-    let each: Vec<_> = each
-        .map(|(lines, answers)| (told(name, &answers), lines, answers))
-        .collect();
+    let ours = told(name, &ask(python, &ours));
+    let each = theirs.iter().map(|lines| told(name, &ask(python, lines)));
     // Of those that accept as many the first counts.
-    let (best, lines, answers) = each
-        .iter()
-        .rev()
-        .max_by_key(|(shares, ..)| shares[0].right)
-        .expect("a way to ask");
-    examples(&format!("{name}, theirs"), lines, answers);
+    let mut best: Option<[Share; KINDS]> = None;
+    for shares in each {
+        if best.is_none_or(|best| shares[0].right > best[0].right) {
+            best = Some(shares);
+        }
+    }
+    let best = best.expect("a way to ask");
     let cells = (0..KINDS).map(|kind| {
         format!(
             "{} / {} of {}",

@@ -79,6 +79,8 @@ struct Subject {
     derivation: Derivation,
     template: Arc<ResponseTemplate>,
     written: WrittenFormat,
+    /// The tokens that end a turn.
+    ends: Vec<String>,
 }
 
 impl Subject {
@@ -96,6 +98,7 @@ impl Subject {
             derivation,
             template,
             written,
+            ends: source.tokens.end.clone(),
         }
     }
 
