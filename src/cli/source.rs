@@ -69,6 +69,20 @@ impl SourceArgs {
             }
             source
         });
+        self.opened(loaded, path, folder)
+    }
+
+    /// The chat template that is this text, which was read from standard input.
+    pub(crate) fn text(&self, path: &Path, text: &str) -> Result<Opened, Problem> {
+        self.opened(chat_template::from_text("stdin", text), path, None)
+    }
+
+    fn opened(
+        &self,
+        loaded: Result<ChatTemplateSource, LoadError>,
+        path: &Path,
+        folder: Option<&Path>,
+    ) -> Result<Opened, Problem> {
         let given = self.special_tokens.iter();
         let given = given.map(|(name, text)| (name.clone(), Value::from(text.as_str())));
         let id = path.to_str().and_then(|text| text.parse().ok());

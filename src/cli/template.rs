@@ -60,7 +60,7 @@ pub(crate) fn open_either(path: &Path) -> Result<Either, Problem> {
             let document = Document::new(input::name(&file), text);
             Err(Problem::all(invalid.into_diagnostics()).about(document))
         }
-        None => loaded(file, text).map(Either::Template),
+        None => read(file, text).map(Either::Template),
     }
 }
 
@@ -75,10 +75,11 @@ pub(crate) fn open(path: &Path) -> Result<Opened, Problem> {
         return Err(none(&file, Diagnostic::error(NONE, message)));
     }
     let text = input::read_text(&file)?;
-    loaded(file, text)
+    read(file, text)
 }
 
-fn loaded(file: PathBuf, text: String) -> Result<Opened, Problem> {
+/// The response template in a text that was read from a file.
+pub(crate) fn read(file: PathBuf, text: String) -> Result<Opened, Problem> {
     match config::load_any(&text) {
         Ok(loaded) => Ok(Opened { file, text, loaded }),
         Err(invalid) => Err(refused(&file, text, invalid)),

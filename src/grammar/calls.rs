@@ -16,6 +16,8 @@ pub(crate) struct Calls<'a> {
     pub(crate) ends: Vec<Vec<Piece>>,
     /// True if the message has the arguments as the text that they are.
     pub(crate) is_text: bool,
+    /// True if each argument stands on a line, so that none has more than one.
+    pub(crate) is_in_lines: bool,
     pub(crate) findings: &'a mut Vec<(&'static str, String)>,
 }
 
@@ -310,6 +312,10 @@ impl Calls<'_> {
                 let value = self.written(schema, root, Some(&dialect));
                 self.arena.tag("tool-arg-value", value)
             }
+            TagForm::Json if self.is_in_lines => {
+                let value = self.written(schema, root, Some(&Dialect::on_one_line()));
+                self.arena.tag("tool-arg-value", value)
+            }
             // A text that need not be JSON is JSON where it is written so.
             TagForm::Json if of == "string" || is_scalar(of) => {
                 let value = self.written(schema, root, None);
@@ -376,10 +382,12 @@ impl Calls<'_> {
 
     /// A text that goes on to its close, or that of the call.
     fn free(&mut self, close: &[String]) -> Id {
-        let close = close
-            .iter()
-            .map(|text| text.trim())
-            .filter(|text| !text.is_empty());
+        let close = close.iter().map(|text| match text.trim() {
+            // Where nothing but white space separates, that is what no text has in it.
+            "" if self.is_in_lines => text.as_str(),
+            trimmed => trimmed,
+        });
+        let close = close.filter(|text| !text.is_empty());
         let close = close.map(|text| vec![Piece::Text(text.to_owned())]);
         let ends = self.ends.clone();
         self.arena.add(Expr::Free(Avoid::new(close.chain(ends))))

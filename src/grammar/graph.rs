@@ -5,16 +5,28 @@
 //! repetition; a longer way round is a rule.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::calls::Calls;
 use super::expr::{Arena, Expr, Id, JsonOf};
-use super::format::{Begun, Edge, Format, GraphNode, Kind};
+use super::format::{Begun, Edge, Format, GraphNode, Kind, bit, space_chars};
 use super::lazy::{Lazy, Trigger};
 use super::request::{Reasoning, Request, Tool};
 use crate::value::json;
 
 /// A place, and what came before.
-type At = (GraphNode, bool, bool);
+type At = (GraphNode, Past);
+
+/// What came before a place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+struct Past {
+    /// True if there was a call.
+    called: bool,
+    /// True if there was reasoning.
+    reasoned: bool,
+    /// The fields that are counted of which there was a region, a bit each.
+    written: u64,
+}
 
 /// Makes one expression of a graph.
 pub(super) struct Walk<'a> {
@@ -51,17 +63,33 @@ impl<'a> Walk<'a> {
     /// Returns what may be written from the place on where the prompt leaves it: in the text of a state, or before these edges.
     pub(super) fn begin(&mut self, begun: &Begun) -> Id {
         match begun {
-            Begun::In(state) => {
-                let Some((body, called, reasoned)) = self.entered(*state, false, false) else {
+            Begun::In { state, written } => {
+                let past = self.counted(*written);
+                let Some((body, past)) = self.entered(GraphNode::Start, *state, past) else {
                     return self.arena.never();
                 };
-                let follow = self.follow((GraphNode::State(*state), called, reasoned));
+                let follow = self.follow((GraphNode::State(*state), past));
                 self.arena.seq([body, follow])
             }
-            Begun::Before { edges, reasoned } => {
-                let at = (GraphNode::Start, false, *reasoned);
-                self.along(edges, at)
+            Begun::Before {
+                edges,
+                reasoned,
+                written,
+            } => {
+                let past = Past {
+                    reasoned: *reasoned,
+                    ..self.counted(*written)
+                };
+                self.along(edges, (GraphNode::Start, past))
             }
+        }
+    }
+
+    /// The past in which there were regions of these fields.
+    fn counted(&self, written: u64) -> Past {
+        Past {
+            written: written & (self.format.once | self.format.required),
+            ..Past::default()
         }
     }
 
@@ -87,7 +115,11 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let text = edge.text[edge.opens..].trim_start();
-            let Some((body, called, reasoned)) = self.entered(state, false, true) else {
+            let past = Past {
+                reasoned: true,
+                ..Past::default()
+            };
+            let Some((body, past)) = self.entered(GraphNode::Start, state, past) else {
                 continue;
             };
             let Some(trigger) = Trigger::of(text, format) else {
@@ -97,8 +129,9 @@ impl<'a> Walk<'a> {
             if !lazy.triggers.contains(&trigger) {
                 lazy.triggers.push(trigger);
             }
-            let text = self.arena.text(text);
-            let follow = self.follow((edge.to, called, reasoned));
+            let part = edge.text.len() - text.len()..edge.text.len();
+            let text = self.spaced(edge, part, Past::default());
+            let follow = self.follow((edge.to, past));
             ways.push(self.arena.seq([text, body, follow]));
         }
         lazy.root = self.arena.choice(ways);
@@ -106,30 +139,42 @@ impl<'a> Walk<'a> {
     }
 
     /// The body of a state and what is known behind it; `None` where it may not be written.
-    fn entered(&mut self, state: usize, called: bool, reasoned: bool) -> Option<(Id, bool, bool)> {
-        let (called, reasoned) = match &self.format.states[state].kind {
+    fn entered(&mut self, from: GraphNode, state: usize, past: Past) -> Option<(Id, Past)> {
+        let field = self.format.states[state].field;
+        let bit = bit(field);
+        // Two calls of one list are in one region.
+        let is_apart =
+            !matches!(from, GraphNode::State(from) if self.format.states[from].field == field);
+        if is_apart && past.written & self.format.once & bit != 0 {
+            return None;
+        }
+        let counted = bit & (self.format.once | self.format.required);
+        let mut next = Past {
+            written: past.written | counted,
+            ..past
+        };
+        match &self.format.states[state].kind {
             Kind::Call(_) => {
-                let is_more = called && !self.request.parallel;
-                if self.tools.is_empty() || is_more || self.must_reason(reasoned) {
+                let is_more = past.called && !self.request.parallel;
+                if self.tools.is_empty() || is_more || self.must_reason(past.reasoned) {
                     return None;
                 }
-                (true, reasoned)
+                next.called = true;
             }
             Kind::Text(text) if text.is_content => {
-                if self.must_reason(reasoned) {
+                if self.must_reason(past.reasoned) {
                     return None;
                 }
-                (called, reasoned)
             }
             Kind::Text(text) => {
                 if self.request.reasoning == Reasoning::Off && text.blank.is_empty() {
                     return None;
                 }
-                (called, true)
+                next.reasoned = true;
             }
-        };
+        }
         let body = self.body(state);
-        (!self.arena.is_never(body)).then_some((body, called, reasoned))
+        (!self.arena.is_never(body)).then_some((body, next))
     }
 
     fn must_reason(&self, reasoned: bool) -> bool {
@@ -166,6 +211,7 @@ impl<'a> Walk<'a> {
                     format: self.format,
                     ends,
                     is_text: content.is_text(),
+                    is_in_lines: self.format.is_in_lines(field),
                     findings: self.findings,
                 };
                 calls.any_of(&self.tools, spellings)
@@ -219,17 +265,20 @@ impl<'a> Walk<'a> {
             match edge.to {
                 GraphNode::Start => {}
                 GraphNode::End => {
-                    let may_end = !self.request.is_call_required() || at.1;
-                    if may_end && !self.must_reason(at.2) {
-                        on.push(self.end(&edge.text));
+                    let past = at.1;
+                    let required = self.format.required;
+                    let may_end = !self.request.is_call_required() || past.called;
+                    let is_whole = past.written & required == required;
+                    if may_end && is_whole && !self.must_reason(past.reasoned) {
+                        on.push(self.end(edge, past));
                     }
                 }
                 GraphNode::State(state) => {
-                    let Some((body, called, reasoned)) = self.entered(state, at.1, at.2) else {
+                    let Some((body, past)) = self.entered(at.0, state, at.1) else {
                         continue;
                     };
-                    let text = self.arena.text(self.fixed(edge, state));
-                    let next = (edge.to, called, reasoned);
+                    let text = self.fixed(edge, state, at.1);
+                    let next = (edge.to, past);
                     if next == at {
                         again.push(self.arena.seq([text, body]));
                     } else {
@@ -248,25 +297,72 @@ impl<'a> Walk<'a> {
     }
 
     /// The text of an edge, as far as it must be written: white space before a text is the text's.
-    fn fixed<'e>(&self, edge: &'e Edge, to: usize) -> &'e str {
+    fn fixed(&mut self, edge: &Edge, to: usize, past: Past) -> Id {
         let is_free = matches!(&self.format.states[to].kind, Kind::Text(text)
             if text.open.is_empty() && self.request.response_format.is_none());
-        if is_free {
-            edge.text.trim_end()
-        } else {
-            &edge.text
+        if !is_free {
+            return self.spaced(edge, 0..edge.text.len(), past);
         }
+        let fixed = edge.text.trim_end().len();
+        let mut edge = edge.clone();
+        for places in [&mut edge.spaces.inner, &mut edge.spaces.outer] {
+            places.retain(|at| *at < fixed);
+        }
+        self.spaced(&edge, 0..fixed, past)
+    }
+
+    /// A part of the text of an edge, with white space where some may stand. Outside of regions none may where it would take the place of
+    /// the answer, of which one text is kept.
+    fn spaced(&mut self, edge: &Edge, part: Range<usize>, past: Past) -> Id {
+        let format = self.format;
+        let implicit = format.template.implicit().map_or(0, bit);
+        let is_taken = past.written & format.once & implicit != 0;
+        let spaces = edge.spaces.within(&part);
+        let outer = if is_taken { &[][..] } else { &spaces.outer };
+        let mut places: Vec<usize> = spaces.inner.iter().chain(outer).copied().collect();
+        places.sort_unstable();
+        places.dedup();
+        let text = &edge.text[part];
+        let mut items = Vec::new();
+        let mut at = 0;
+        for space in places {
+            // White space that must be written is not to be taken for some that may.
+            if text[space..].starts_with(char::is_whitespace) {
+                continue;
+            }
+            items.push(self.arena.text(&text[at..space]));
+            items.push(self.arena.add(Expr::Run {
+                chars: space_chars(),
+                min: 0,
+                max: None,
+            }));
+            at = space;
+        }
+        items.push(self.arena.text(&text[at..]));
+        self.arena.seq(items)
     }
 
     /// Returns the end of a turn: an engine may stop where its marker would stand.
-    fn end(&mut self, text: &str) -> Id {
+    fn end(&mut self, edge: &Edge, past: Past) -> Id {
+        let text = &edge.text;
         let end = self
             .format
             .ends
             .iter()
             .find(|end| text.ends_with(end.as_str()));
         let end = end.map_or("", String::as_str);
-        let needed = text[..text.len() - end.len()].trim_end();
+        let before = &text[..text.len() - end.len()];
+        if self.format.is_made_up {
+            let cut = before.len();
+            let needed = self.spaced(edge, 0..cut, past);
+            if end.is_empty() {
+                return needed;
+            }
+            let rest = self.spaced(edge, cut..text.len(), past);
+            let rest = self.arena.optional(rest);
+            return self.arena.seq([needed, rest]);
+        }
+        let needed = before.trim_end();
         let rest = &text[needed.len()..];
         let marker = rest.trim_end();
         let blank = self.arena.text(&rest[marker.len()..]);
@@ -279,16 +375,20 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn rule_name((place, called, reasoned): At) -> String {
+fn rule_name((place, past): At) -> String {
     let place = match place {
         GraphNode::Start => "start".to_owned(),
         GraphNode::State(state) => format!("after-{state}"),
         GraphNode::End => "end".to_owned(),
     };
     let flag = |is: bool, name: &'static str| if is { name } else { "" };
+    let written = match past.written {
+        0 => String::new(),
+        written => format!("-{written:x}"),
+    };
     format!(
-        "{place}{}{}",
-        flag(called, "-called"),
-        flag(reasoned, "-reasoned")
+        "{place}{}{}{written}",
+        flag(past.called, "-called"),
+        flag(past.reasoned, "-reasoned")
     )
 }

@@ -92,6 +92,13 @@ impl WrittenFormat {
         Self(Format::of(template, cases, end_tokens))
     }
 
+    /// Makes it of a response template alone. How a format is written is made up, and kept where the response template reads it back. What
+    /// it cannot say is left as free as it leaves it: in which order the fields come, and how often those that may repeat.
+    /// `end_tokens` are the tokens at which an engine stops, which a grammar need not ask for.
+    pub fn from_template(template: &ResponseTemplate, end_tokens: &[String]) -> Self {
+        Self(Format::of_template(template, end_tokens))
+    }
+
     /// Returns what was not understood of the responses, so that the grammar may refuse such.
     pub fn left_out(&self) -> impl Iterator<Item = &str> {
         let format = &self.0;
@@ -117,6 +124,7 @@ impl WrittenFormat {
             return Err(GrammarError::Nothing(nothing(request)));
         }
         let lazy = walk.lazy();
+        notes.extend(self.0.assumed());
         for text in self.left_out() {
             notes.push((
                 "left-out",
@@ -134,6 +142,30 @@ impl WrittenFormat {
                 .map(|(code, text)| Finding { code, text })
                 .collect(),
         })
+    }
+}
+
+impl Format {
+    /// Returns what is assumed of a format of which no render shows how it is written.
+    fn assumed(&self) -> Vec<(&'static str, String)> {
+        if !self.is_made_up {
+            return Vec::new();
+        }
+        let fields = self.template.fields().iter().enumerate();
+        let name = |index: usize, name: &str| {
+            let is_once = self.once & format::bit(index) != 0;
+            format!("`{name}`{}", if is_once { " (once)" } else { "" })
+        };
+        let names: Vec<String> = fields
+            .map(|(index, field)| name(index, &field.name))
+            .collect();
+        vec![(
+            "order-assumed",
+            format!(
+                "a response template does not say in which order its fields come: the grammar allows any order of {}, each as often as the response template keeps it; a chat template says more",
+                names.join(", ")
+            ),
+        )]
     }
 }
 

@@ -59,6 +59,7 @@ mod syntax;
 mod text;
 mod texts;
 mod tokens;
+pub(crate) mod written;
 
 use std::sync::{Arc, OnceLock};
 

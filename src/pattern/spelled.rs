@@ -248,7 +248,7 @@ impl<'t> Walk<'t> {
     }
 }
 
-fn has(class: &ClassUnicode, c: char) -> bool {
+pub(super) fn has(class: &ClassUnicode, c: char) -> bool {
     class
         .ranges()
         .iter()
@@ -256,7 +256,7 @@ fn has(class: &ClassUnicode, c: char) -> bool {
 }
 
 /// The class of a node that matches one character, whatever it asks of what stands around it.
-fn single(node: &Node) -> Option<ClassUnicode> {
+pub(super) fn single(node: &Node) -> Option<ClassUnicode> {
     match node {
         Node::Char(c) => Some(ClassUnicode::new([ClassUnicodeRange::new(*c, *c)])),
         Node::Class(class) => Some(class.clone()),
@@ -275,7 +275,7 @@ fn is_condition(node: &Node) -> bool {
     node.max_chars() == Some(0) && !node.is_void()
 }
 
-fn is_space(class: &ClassUnicode) -> bool {
+pub(super) fn is_space(class: &ClassUnicode) -> bool {
     !class.ranges().is_empty()
         && class.ranges().iter().all(|range| {
             (range.start()..=range.end())

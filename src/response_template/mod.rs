@@ -117,6 +117,15 @@ impl ResponseTemplate {
         self.implicit
     }
 
+    /// The response template with no field that a message must have.
+    pub(crate) fn without_required(&self) -> Self {
+        let mut template = self.clone();
+        for field in &mut template.fields {
+            field.optional = true;
+        }
+        template
+    }
+
     /// The pattern that marks the start of the model's turn in a prefix.
     pub fn anchor(&self) -> &Pattern {
         &self.anchor

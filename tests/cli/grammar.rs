@@ -136,3 +136,68 @@ fn what_cannot_be_asked_for_is_an_error() {
     assert_eq!(run.status, 2);
     assert!(run.stderr.contains("error[unreadable]"), "{}", run.stderr);
 }
+
+const TEMPLATE: &str = r#"{"start_anchor": "<assistant>", "fields": {"content": {"close": "</s>"}, "tool_calls": {
+    "open_pattern": "<call=(?P<name>\\w+)>", "close": "</call>", "repeats": true, "content": "kv-lines",
+    "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}}}}"#;
+
+/// A response template alone has a grammar, in a file of its own, in a configuration and on standard input, and what it cannot say is told.
+#[test]
+fn a_response_template_alone_has_a_grammar() {
+    let config = format!(r#"{{"eos_token": "</s>", "response_template": {TEMPLATE}}}"#);
+    let bench = bench()
+        .file("template.json", TEMPLATE)
+        .file("model/tokenizer_config.json", &config);
+    let ask = "--tools tools.json --format gbnf";
+    let run = bench.run(&format!("grammar template.json {ask}"));
+    assert!(run.stdout.contains("what: "), "{}", run.stdout);
+    assert!(
+        run.stderr.contains("in which order its fields come"),
+        "{}",
+        run.stderr
+    );
+    for source in ["model", "model/tokenizer_config.json"] {
+        let of_config = bench.run(&format!("grammar {source} {ask}")).stdout;
+        assert!(of_config.contains("what: "), "{of_config}");
+    }
+    let piped = bench.run_with(&format!("grammar - {ask}"), TEMPLATE);
+    assert_eq!(piped.stdout, run.stdout);
+    let chat = bench.run_with(&format!("grammar - {ask}"), CHAT);
+    assert!(chat.stdout.contains("<call>"), "{}", chat.stderr);
+
+    let peg = bench.run("grammar template.json --tools tools.json --format peg");
+    let bench = bench.file("peg.json", &peg.stdout);
+    let text = "Let me see.<call=find>what: it\ncount: 3</call></s>";
+    let by = |ask: &str| -> Value {
+        serde_json::from_str(&bench.run_with(ask, text).done()).expect("JSON")
+    };
+    let read = by("parse peg.json");
+    assert_eq!(
+        read["tool_calls"],
+        by("parse template.json --tools tools.json")["tool_calls"]
+    );
+    assert_eq!(read["tool_calls"][0]["function"]["arguments"]["count"], 3);
+}
+
+#[test]
+fn a_source_that_is_no_chat_template_says_what_to_do() {
+    let bench = bench()
+        .file("template.json", TEMPLATE)
+        .file("peg.json", r#"{"peg": 1, "root": "rest", "rules": {}}"#);
+    let run = bench.run("grammar template.json --format lark --kwarg thinking=true");
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("--prefix"), "{}", run.stderr);
+    let run = bench.run("grammar peg.json --format lark");
+    assert_eq!(run.status, 2);
+    assert!(
+        run.stderr.contains("is a grammar already"),
+        "{}",
+        run.stderr
+    );
+    let run = bench.run_with(
+        "grammar - --format lark",
+        r#"{"start_anchor": "A", "fields": {"content": {"opn": "x"}}}"#,
+    );
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("opn"), "{}", run.stderr);
+}

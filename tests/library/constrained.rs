@@ -37,7 +37,7 @@ const KNOWN: &[(&str, [usize; 3])] = &[
 ];
 
 /// The tools of which calls are sampled.
-const TOOLS: &str = r#"[
+pub(crate) const TOOLS: &str = r#"[
   {"type": "function", "function": {"name": "get_weather", "description": "The weather.", "parameters": {"type": "object",
     "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "unit": {"type": "string", "enum": ["C", "F"]}},
     "required": ["city", "days"]}}},
@@ -170,13 +170,13 @@ impl<'d> Subject<'d> {
     }
 }
 
-fn peg(grammar: &Grammar) -> Template {
+pub(crate) fn peg(grammar: &Grammar) -> Template {
     let text = grammar.write(Language::Peg).text;
     Template::from_json(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// Says how the PEG reads a text otherwise than the response template does; nothing where that does not read it at all.
-fn difference(
+pub(crate) fn difference(
     expected: &Result<(Map, Vec<String>), String>,
     peg: &Template,
     text: &str,
@@ -219,7 +219,7 @@ fn comparable(message: &Map) -> Value {
 }
 
 /// What is wrong with the calls of a message.
-fn fault(message: &Map, tools: &[Value], is_call: bool) -> Option<String> {
+pub(crate) fn fault(message: &Map, tools: &[Value], is_call: bool) -> Option<String> {
     let calls = message.get("tool_calls").and_then(Value::as_array);
     if is_call && calls.is_none_or(<[Value]>::is_empty) {
         return Some("there is no call".to_owned());

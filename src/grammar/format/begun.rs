@@ -8,12 +8,18 @@ use super::{Edge, Format, GraphNode, Kind};
 #[derive(Debug, Clone)]
 pub(crate) enum Begun {
     /// In the text of a state.
-    In(usize),
+    In {
+        state: usize,
+        /// The fields of which a region is behind, a bit each.
+        written: u64,
+    },
     /// Before what is left of these edges.
     Before {
         edges: Vec<Edge>,
         /// True if reasoning is behind.
         reasoned: bool,
+        /// The fields of which a region is behind, a bit each.
+        written: u64,
     },
 }
 
@@ -28,6 +34,7 @@ impl Format {
         let implicit = template.implicit();
         let (mut from, mut at) = (GraphNode::Start, 0);
         let mut reasoned = false;
+        let mut written_fields = 0;
         for region in regions(&passed, implicit, text.len()) {
             let body = &text[region.body.clone()];
             let is_implicit = Some(region.field) == implicit;
@@ -36,18 +43,31 @@ impl Format {
             }
             let open = &text[region.open.clone()];
             let is = |kind: &Kind| matches!(kind, Kind::Text(text) if text.open == open);
-            let found = self
-                .states
-                .iter()
-                .position(|state| state.field == region.field && is(&state.kind));
+            // White space may stand in what opens it that was not seen there.
+            let is_like =
+                |kind: &Kind| matches!(kind, Kind::Text(text) if text.open.trim() == open.trim());
+            let mut of_field = self.states.iter().enumerate();
+            let found = of_field
+                .clone()
+                .find(|(_, state)| state.field == region.field && is(&state.kind))
+                .or_else(|| {
+                    of_field.find(|(_, state)| state.field == region.field && is_like(&state.kind))
+                })
+                .map(|(index, _)| index);
             let Some(state) = found else {
-                return Err(
-                    "the prompt ends in a part of the response that no render shows".to_owned(),
-                );
+                return Err(if self.is_made_up {
+                    "the prompt ends in a part of the response of which nothing is known, such as within a call".to_owned()
+                } else {
+                    "the prompt ends in a part of the response that no render shows".to_owned()
+                });
             };
             if region.close.is_empty() && region.body.end == text.len() {
-                return Ok(Begun::In(state));
+                return Ok(Begun::In {
+                    state,
+                    written: written_fields,
+                });
             }
+            written_fields |= super::bit(region.field);
             reasoned |= matches!(&self.states[state].kind, Kind::Text(text) if !text.is_content);
             (from, at) = (GraphNode::State(state), region.body.end);
         }
@@ -55,19 +75,31 @@ impl Format {
         let edges = self.edges.iter().filter(|edge| edge.from == from);
         let rest = edges.filter_map(|edge| {
             let rest = rest(&edge.text, written)?;
+            let gone = edge.text.len() - rest.len();
             Some(Edge {
                 text: rest.to_owned(),
+                opens: edge.opens.saturating_sub(gone),
+                spaces: edge.spaces.within(&(gone..edge.text.len())),
                 ..edge.clone()
             })
         });
         let edges: Vec<Edge> = rest.collect();
         if edges.is_empty() {
             let text = crate::value::json::quote(written);
+            let seen = if self.is_made_up {
+                "is known"
+            } else {
+                "was rendered"
+            };
             return Err(format!(
-                "the prompt ends with {text}, which no response that was rendered goes on from"
+                "the prompt ends with {text}, which no response that {seen} goes on from"
             ));
         }
-        Ok(Begun::Before { edges, reasoned })
+        Ok(Begun::Before {
+            edges,
+            reasoned,
+            written: written_fields,
+        })
     }
 }
 

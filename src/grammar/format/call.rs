@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::args::Seen;
+use super::lines;
 use super::region::Region;
 use super::tags::{self, Shape};
 use crate::content::Node;
@@ -48,6 +49,11 @@ pub(super) struct CallStretch {
     pub(super) seen: Seen,
 }
 
+/// The characters of white space that is written where some may stand.
+pub(crate) fn space_chars() -> Chars {
+    Chars::from_ranges(&[(' ', ' '), ('\t', '\t'), ('\n', '\n'), ('\r', '\r')])
+}
+
 /// The characters of ids.
 fn id_chars() -> Chars {
     Chars::from_ranges(&[
@@ -62,7 +68,8 @@ fn id_chars() -> Chars {
 }
 
 /// Where a value of a call comes from.
-enum Source {
+#[derive(Debug)]
+pub(super) enum Source {
     /// A named group of what opens the region.
     Group(String),
     /// The parsed text of the region, or a value in it.
@@ -70,7 +77,7 @@ enum Source {
 }
 
 /// Where the transform has the value at a path of the call from; `None` where it is fixed or not there.
-fn source(field: &Field, path: &[&str]) -> Option<Source> {
+pub(super) fn source(field: &Field, path: &[&str]) -> Option<Source> {
     let Some(transform) = &field.transform else {
         let steps = path.iter().fold(Path::default(), |path, key| path.key(key));
         return Some(Source::Body(steps));
@@ -118,11 +125,11 @@ struct Hole {
     atom: Atom,
 }
 
-/// The calls of a region.
+/// The calls of a region. `spaces` are the places of the text at which white space may stand.
 pub(super) fn read(
     template: &ResponseTemplate,
     region: &Region,
-    text: &str,
+    (text, spaces): (&str, &[usize]),
     calls: &[Value],
     tools: &[Value],
 ) -> Result<Vec<CallStretch>, String> {
@@ -146,6 +153,10 @@ pub(super) fn read(
                 let found = tags::read(&field.content, body, &arguments)?;
                 (region.body.clone(), found.shape, Seen::Tags(found.tags))
             }
+            "kv-lines" => {
+                let found = lines::read(&field.content, body, &arguments)?;
+                (region.body.clone(), found.shape, Seen::Tags(found.tags))
+            }
             "json" | "text" => {
                 let span = inner_at..inner_at + inner.len();
                 let seen = Seen::json(inner, &arguments, &field.content);
@@ -159,14 +170,14 @@ pub(super) fn read(
             span,
             atom: Atom::Args(shape),
         });
-        return Ok(vec![stretch(region, text, holes, seen)]);
+        return Ok(vec![stretch(region, (text, spaces), holes, seen)]);
     }
     let (value, places) = json::parse_with_places(inner)
         .map_err(|error| format!("the text of a call is no JSON: {error}"))?;
-    let count = if field.transform_each {
-        value.as_array().map_or(1, <[Value]>::len)
-    } else {
-        1
+    let is_list = field.transform_each || field.transform.is_none();
+    let count = match value.as_array() {
+        Some(items) if is_list => items.len(),
+        _ => 1,
     };
     let mut opened = Some(opened);
     let mut found = Vec::new();
@@ -176,7 +187,7 @@ pub(super) fn read(
             .ok_or("there are more calls in the text than in the message")?;
         let arguments = arguments(call)?;
         let root = match &value {
-            Value::Array(_) if field.transform_each => Path::default().index(index),
+            Value::Array(_) if is_list => Path::default().index(index),
             _ => Path::default(),
         };
         let place = |source: &Option<Source>| match source {
@@ -205,7 +216,7 @@ pub(super) fn read(
             span,
             atom: Atom::Args(Shape::Json),
         });
-        found.push(stretch(region, text, holes, seen));
+        found.push(stretch(region, (text, spaces), holes, seen));
     }
     Ok(found)
 }
@@ -346,14 +357,33 @@ fn with_id(holes: Vec<Hole>, id: Range<usize>, text: &str, start: usize) -> Vec<
 }
 
 /// The call from its first hole to its last.
-fn stretch(region: &Region, text: &str, mut holes: Vec<Hole>, seen: Seen) -> CallStretch {
+fn stretch(
+    region: &Region,
+    (text, spaces): (&str, &[usize]),
+    mut holes: Vec<Hole>,
+    seen: Seen,
+) -> CallStretch {
     holes.sort_by_key(|hole| hole.span.start);
     let start = holes.first().map_or(0, |hole| hole.span.start);
     let mut spelling = Vec::new();
     let mut at = start;
     for hole in holes {
         if hole.span.start > at {
-            spelling.push(Atom::Text(text[at..hole.span.start].to_owned()));
+            let within = at + 1..=hole.span.start;
+            for space in spaces.iter().filter(|space| within.contains(space)) {
+                if *space > at {
+                    spelling.push(Atom::Text(text[at..*space].to_owned()));
+                }
+                spelling.push(Atom::Run {
+                    chars: space_chars(),
+                    min: 0,
+                    max: None,
+                });
+                at = *space;
+            }
+            if hole.span.start > at {
+                spelling.push(Atom::Text(text[at..hole.span.start].to_owned()));
+            }
         }
         at = hole.span.end;
         spelling.push(hole.atom);

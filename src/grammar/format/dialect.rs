@@ -12,6 +12,8 @@ pub(crate) struct Dialect {
     pub(crate) separators: (String, String),
     /// `true`, `false` and `null`.
     pub(crate) words: [&'static str; 3],
+    /// True if a string has no control characters in it.
+    pub(crate) is_printed: bool,
 }
 
 const WORDS: [[&str; 3]; 2] = [["true", "false", "null"], ["True", "False", "None"]];
@@ -33,6 +35,7 @@ pub(super) fn candidates(string_delims: &[(String, String)], bare_keys: bool) ->
                             bare_keys,
                             separators: (item.to_owned(), colon.to_owned()),
                             words,
+                            is_printed: false,
                         });
                     }
                 }
@@ -43,6 +46,18 @@ pub(super) fn candidates(string_delims: &[(String, String)], bare_keys: bool) ->
 }
 
 impl Dialect {
+    /// JSON on one line, with no escapes in its strings.
+    pub(crate) fn on_one_line() -> Self {
+        let [words, _] = WORDS;
+        Self {
+            quotes: ("\"".to_owned(), "\"".to_owned()),
+            bare_keys: false,
+            separators: (ITEM[0].to_owned(), COLON[0].to_owned()),
+            words,
+            is_printed: true,
+        }
+    }
+
     /// The value as the dialect has it.
     pub(crate) fn write(&self, value: &Value) -> String {
         let (item, colon) = (self.separators.0.as_str(), &self.separators.1);

@@ -13,16 +13,19 @@ mod args;
 mod begun;
 mod call;
 mod dialect;
+mod lines;
+mod made;
 mod parsed;
 mod region;
 mod tags;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) use args::Style;
 pub(crate) use begun::Begun;
-pub(crate) use call::{Atom, Spelling};
+pub(crate) use call::{Atom, Spelling, space_chars};
 pub(crate) use dialect::Dialect;
 pub(crate) use tags::{Shape, Tag, TagAtom, TagForm};
 
@@ -56,6 +59,45 @@ pub(crate) struct Edge {
     pub(crate) text: String,
     /// Where in the text the region of a call opens that it leads to.
     pub(crate) opens: usize,
+    /// The places of the text at which white space may stand that is not written.
+    pub(crate) spaces: Spaces,
+}
+
+/// The places of a text at which white space may stand that is not written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Spaces {
+    /// In what opens a region, in it, or in what closes it.
+    pub(crate) inner: Vec<usize>,
+    /// Before all regions, between two, and behind all. There it is a text of the implicit field, although of nothing.
+    pub(crate) outer: Vec<usize>,
+}
+
+impl Spaces {
+    fn each(&self, place: impl Fn(usize) -> Option<usize>) -> Self {
+        let each = |places: &[usize]| places.iter().filter_map(|at| place(*at)).collect();
+        Self {
+            inner: each(&self.inner),
+            outer: each(&self.outer),
+        }
+    }
+
+    /// The places behind so much more text.
+    fn moved(&self, by: usize) -> Self {
+        self.each(|at| Some(at + by))
+    }
+
+    /// The places in a part of the text, at its beginning and at its end.
+    pub(crate) fn within(&self, part: &Range<usize>) -> Self {
+        self.each(|at| {
+            (part.start..=part.end)
+                .contains(&at)
+                .then(|| at - part.start)
+        })
+    }
+
+    fn len(&self) -> usize {
+        self.inner.len() + self.outer.len()
+    }
 }
 
 /// A text of a field, or a call, that is written between two fixed texts.
@@ -103,6 +145,20 @@ pub(crate) struct Format {
     pub(crate) style: Style,
     /// Why what was not understood was left out, each with an example.
     pub(crate) left_out: Vec<String>,
+    /// The fields, a bit each, of which a message keeps one region alone.
+    pub(crate) once: u64,
+    /// The fields, a bit each, that a message must have.
+    pub(crate) required: u64,
+    /// True if the responses were made up, so that nothing is known of the order of the fields.
+    pub(crate) is_made_up: bool,
+}
+
+/// The bit of a field; none for those beyond the 64th.
+pub(crate) fn bit(field: usize) -> u64 {
+    u32::try_from(field)
+        .ok()
+        .and_then(|field| 1_u64.checked_shl(field))
+        .unwrap_or(0)
 }
 
 impl Format {
@@ -110,6 +166,41 @@ impl Format {
     pub(crate) fn of(
         template: &Arc<ResponseTemplate>,
         cases: &[Case],
+        end_tokens: &[String],
+    ) -> Self {
+        let none = Spaces::default();
+        Self::of_shown(template, cases.iter().map(|case| (case, &none)), end_tokens)
+    }
+
+    /// Makes it of the response template alone: of responses that are made up, and that it reads back.
+    pub(crate) fn of_template(template: &ResponseTemplate, end_tokens: &[String]) -> Self {
+        let optional = Arc::new(template.without_required());
+        let made = made::responses(&optional);
+        let shown = made.responses.iter();
+        let shown = shown.map(|made| (&made.case, &made.spaces));
+        let mut format = Self::of_shown(&optional, shown, end_tokens);
+        for (index, field) in template.fields().iter().enumerate() {
+            if !field.repeats {
+                format.once |= bit(index);
+            }
+            if !field.optional {
+                format.required |= bit(index);
+            }
+        }
+        for why in made.left_out {
+            if !format.left_out.contains(&why) {
+                format.left_out.push(why);
+            }
+        }
+        format.is_made_up = true;
+        // What was tried and is written in no way that is known is not asked for.
+        format.style.unknown.clear();
+        format
+    }
+
+    fn of_shown<'c>(
+        template: &Arc<ResponseTemplate>,
+        cases: impl Iterator<Item = (&'c Case, &'c Spaces)>,
         end_tokens: &[String],
     ) -> Self {
         let mut format = Self {
@@ -120,10 +211,13 @@ impl Format {
             sorted: false,
             style: Style::default(),
             left_out: Vec::new(),
+            once: 0,
+            required: 0,
+            is_made_up: false,
         };
         let mut ends: BTreeSet<String> = end_tokens.iter().cloned().collect();
-        for case in cases {
-            match parsed::parse(template, case) {
+        for (case, spaces) in cases {
+            match parsed::parse(template, case, spaces) {
                 Ok(parsed) => format.learn(&parsed, &mut ends),
                 Err(why) if !format.left_out.contains(&why) => format.left_out.push(why),
                 Err(_) => {}
@@ -177,26 +271,38 @@ impl Format {
             };
             let to = GraphNode::State(state);
             let opens = opens.clamp(at.1, span.start) - at.1;
-            self.add_edge(at.0, to, &parsed.text[at.1..span.start], opens);
+            self.add_edge(at.0, to, parsed, at.1..span.start, opens);
             at = (to, span.end);
         }
-        let rest = &parsed.text[at.1..];
-        self.add_edge(at.0, GraphNode::End, rest, 0);
+        self.add_edge(at.0, GraphNode::End, parsed, at.1..parsed.text.len(), 0);
         if let Some(end) = parsed.turn_end {
             ends.insert(parsed.text[end.max(at.1)..].to_owned());
         }
     }
 
-    fn add_edge(&mut self, from: GraphNode, to: GraphNode, text: &str, opens: usize) {
-        let known = self.edges.iter();
-        let mut known = known.filter(|edge| edge.from == from && edge.to == to);
-        if known.all(|edge| edge.text != text) {
-            self.edges.push(Edge {
+    fn add_edge(
+        &mut self,
+        from: GraphNode,
+        to: GraphNode,
+        parsed: &Parsed,
+        span: Range<usize>,
+        opens: usize,
+    ) {
+        let text = &parsed.text[span.clone()];
+        let spaces = parsed.spaces.within(&span);
+        let mut known = self.edges.iter_mut();
+        let known = known.find(|edge| edge.from == from && edge.to == to && edge.text == text);
+        match known {
+            // White space may stand where one of those who wrote it so may put some.
+            Some(edge) if spaces.len() > edge.spaces.len() => edge.spaces = spaces,
+            Some(_) => {}
+            None => self.edges.push(Edge {
                 from,
                 to,
                 text: text.to_owned(),
                 opens,
-            });
+                spaces,
+            }),
         }
     }
 
@@ -262,7 +368,19 @@ impl Format {
             let avoid = Avoid::new([way.clone()]);
             self.style.strings().iter().all(|text| avoid.allows(text))
         };
-        Avoid::new(ways.filter(fits)).pieces().to_vec()
+        let mut ends = Avoid::new(ways.filter(fits)).pieces().to_vec();
+        ends.extend(self.end_of_line(field));
+        ends
+    }
+
+    /// Returns what ends an argument of a call, where the field's calls have one a line.
+    fn end_of_line(&self, field: usize) -> Option<Vec<Piece>> {
+        lines::end(&self.template.fields()[field].content)
+    }
+
+    /// Returns true if the calls of the field have an argument a line.
+    pub(crate) fn is_in_lines(&self, field: usize) -> bool {
+        self.end_of_line(field).is_some()
     }
 
     /// The field of the reasoning: the first text that is neither the answer nor calls.

@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::Format;
 use super::call::{self, CallStretch};
 use super::region::regions;
+use super::{Format, Spaces};
 use crate::derive::Case;
 use crate::judge::message::CALLS_KEY;
 use crate::parser::{Edge, Options, Passed, ResponseParser};
@@ -20,6 +20,8 @@ pub(super) struct Parsed {
     pub(super) stretches: Vec<Stretch>,
     /// Where begins what ends the turn and no region.
     pub(super) turn_end: Option<usize>,
+    /// The places of the text at which white space may stand.
+    pub(super) spaces: Spaces,
 }
 
 #[derive(Debug)]
@@ -52,11 +54,17 @@ pub(super) fn delimiters(
     Ok(parser.take_delimiters())
 }
 
-pub(super) fn parse(template: &Arc<ResponseTemplate>, case: &Case) -> Result<Parsed, String> {
+/// Cuts a response. `spaces` are the places of it at which white space may stand.
+pub(super) fn parse(
+    template: &Arc<ResponseTemplate>,
+    case: &Case,
+    spaces: &Spaces,
+) -> Result<Parsed, String> {
     let before = template
         .after_last_anchor(&case.prefix)
         .map_err(|error| error.to_string())?;
     let text = format!("{before}{}", case.response);
+    let spaces = spaces.moved(before.len());
     let passed = delimiters(template, &case.prefix, &case.response, &case.tools)?;
     let implicit = template.implicit();
     let turn_end = passed.last().and_then(|last| {
@@ -73,7 +81,13 @@ pub(super) fn parse(template: &Arc<ResponseTemplate>, case: &Case) -> Result<Par
     let mut stretches = Vec::new();
     for region in regions(&passed, implicit, text.len()) {
         if Format::is_calls(template, region.field) {
-            let found = call::read(template, &region, &text, calls, &case.tools)?;
+            let found = call::read(
+                template,
+                &region,
+                (&text, &spaces.inner),
+                calls,
+                &case.tools,
+            )?;
             calls = calls.get(found.len()..).unwrap_or_default();
             stretches.extend(found.into_iter().map(|call| Stretch::Call(Box::new(call))));
         } else {
@@ -92,5 +106,6 @@ pub(super) fn parse(template: &Arc<ResponseTemplate>, case: &Case) -> Result<Par
         text,
         stretches,
         turn_end,
+        spaces,
     })
 }

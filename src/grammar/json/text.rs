@@ -46,7 +46,10 @@ impl JsonWriter<'_> {
                 .iter()
                 .map(|text| vec![Piece::Text(text.clone())]);
             let avoid = avoid.chain([vec![Piece::Text(close.clone())]]);
-            let avoid = avoid.chain(backslash.map(|piece| vec![piece]));
+            let controls = Piece::Run(Chars::from_ranges(&[('\0', '\x1f')]), 1);
+            let controls = dialect.is_printed.then_some(controls);
+            let further = backslash.into_iter().chain(controls);
+            let avoid = avoid.chain(further.map(|piece| vec![piece]));
             let text = self.arena.add(Expr::Free(Avoid::new(avoid)));
             return self.in_quotes(&dialect.quotes, text);
         }

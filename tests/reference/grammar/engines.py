@@ -4,6 +4,8 @@ Reads one JSON object a line, {"format", "grammar", "texts": [...], "special": [
 engine does not take the grammar, or {"compiled_ms", "texts": [[accepted bytes, whole], ...]}: how many bytes of each text are a live
 prefix, and true where the text may end there.
 
+With the format "builtin" the grammar is xgrammar's own structural tag for the calls of "model", with "tools", "reasoning" and "force".
+
 With the format "schema" it says of each of "values", a pair of a schema and a value, whether the value is valid: {"valid": [...]}.
 """
 
@@ -37,7 +39,7 @@ except ImportError:
 import jsonschema
 import llguidance
 import xgrammar
-from xgrammar.structural_tag import StructuralTag
+from xgrammar.builtin_structural_tag import get_model_structural_tag
 
 EOS = 256
 FIRST_SPECIAL = 257
@@ -112,7 +114,17 @@ class Llguidance:
         return [read, bool(matcher.is_accepting())]
 
 
-ENGINES = {"structural-tag": Xgrammar, "gbnf": Xgrammar, "lark": Llguidance}
+class Builtin(Xgrammar):
+    """xgrammar's hand-written structural tags."""
+
+    def __init__(self, _kind, asked, special):
+        tag = get_model_structural_tag(
+            asked["model"], tools=asked["tools"], tool_choice="auto", reasoning=asked["reasoning"], force_reasoning=asked["force"]
+        )
+        super().__init__("structural-tag", tag.model_dump(), special)
+
+
+ENGINES = {"builtin": Builtin, "structural-tag": Xgrammar, "gbnf": Xgrammar, "lark": Llguidance}
 
 
 def is_valid(schema, value):

@@ -15,6 +15,8 @@
     reason = "a test says what it has seen"
 )]
 
+mod beside;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -77,6 +79,8 @@ struct Subject {
     derivation: Derivation,
     template: Arc<ResponseTemplate>,
     written: WrittenFormat,
+    /// The tokens that end a turn.
+    ends: Vec<String>,
 }
 
 impl Subject {
@@ -94,6 +98,7 @@ impl Subject {
             derivation,
             template,
             written,
+            ends: source.tokens.end.clone(),
         }
     }
 

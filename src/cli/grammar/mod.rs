@@ -1,5 +1,7 @@
 //! `obverse grammar`: what a model may write, for the engines that hold it to that.
 
+mod alone;
+
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -11,19 +13,23 @@ use obverse::grammar::{Reasoning, Request, Sampler, SpecialToken, ToolChoice, Wr
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
-use super::derive::derive_problem;
-use super::given::GivenArgs;
-use super::problem::Problem;
-use super::render::kwarg;
-use super::source::{self, Opened, SourceArgs};
-use super::status::Status;
-use super::stop::Stop;
-use super::{escape, input, output};
+use crate::cli::derive::derive_problem;
+use crate::cli::given::{self, GivenArgs};
+use crate::cli::problem::Problem;
+use crate::cli::render::kwarg;
+use crate::cli::source::{self, Opened, SourceArgs};
+use crate::cli::status::Status;
+use crate::cli::stop::Stop;
+use crate::cli::{escape, input, output};
+use alone::Looked;
 
 /// Derive the grammar of what a model may write: its calls by their schemas, its reasoning, its answer
 ///
 /// A response template is derived from SOURCE, and the grammar is made of it and of the renders by which it was proved: what separates
 /// calls, and how a marker is spelled, is as the chat template writes it. Arguments obey the tools' schemas.
+///
+/// SOURCE may be a response template, too, or a tokenizer_config.json that has one and no chat template. Which field follows which is then left
+/// open as far as the response template leaves it open.
 ///
 /// The whole response is told, from where the prompt leaves it: that of a user's message, rendered with --kwarg, or --prefix. Where that has
 /// opened the reasoning, the grammar begins in it.
@@ -33,7 +39,7 @@ use super::{escape, input, output};
 /// What a language cannot say of the grammar is told on standard error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
+    /// A .jinja file, a tokenizer_config.json, a model folder, org/model[@REVISION], a model of the Hub, or a response template; - reads a chat template or a response template from standard input
     #[arg(value_name = "SOURCE")]
     source: PathBuf,
 
@@ -123,23 +129,25 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         Some(path) => special_tokens(path)?,
         None => Vec::new(),
     };
-    let opened = args.source_args.open(&args.source)?;
-    source::warn_of_ignored(&opened.source, &args.kwargs.iter().cloned().collect());
-    let options = derive::Options::default().clock(args.source_args.date);
-    let derivation = derive::derive(&opened.source, &options)
-        .map_err(|error| derive_problem(&error, &opened))?;
-    let template = ResponseTemplate::from_value(&derivation.document.to_value());
-    let template = Arc::new(template.map_err(|invalid| Problem::all(invalid.into_diagnostics()))?);
-    if !derivation.report.verified {
-        note(
-            "the response template is not proved: the grammar allows what came back, and refuses what did not",
-        );
-    }
-    let prefix = match prefix {
-        Some(prefix) => prefix,
-        None => prompt(args, &opened, &derivation, &tools)?,
+    let (written, prefix) = match alone::look(&args.source)? {
+        Looked::Alone(alone) => {
+            if !args.kwargs.is_empty() {
+                let message = "`--kwarg` is a variable of a chat template, and the source is a response template alone";
+                return Err(Problem::failed("usage", message)
+                    .with_hint(
+                        "give the prompt with `--prefix`, or the chat template as the source",
+                    )
+                    .into());
+            }
+            let prefix = prefix.unwrap_or_default();
+            if !given::has_anchor(&alone.template, &prefix) {
+                given::warn_without_anchor(&alone.template);
+            }
+            let written = WrittenFormat::from_template(&alone.template, &alone.end_tokens);
+            (written, prefix)
+        }
+        Looked::Other(text) => derived(args, text.as_deref(), prefix, &tools)?,
     };
-    let written = WrittenFormat::new(&template, &derivation.cases, &opened.source.tokens.end);
     let reasoning = match args.reasoning {
         Reasons::Auto => Reasoning::Auto,
         Reasons::On => Reasoning::On,
@@ -183,6 +191,36 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     Ok(Status::Done)
 }
 
+/// The format that is derived from a chat template, and the prompt.
+fn derived(
+    args: &Args,
+    text: Option<&str>,
+    prefix: Option<String>,
+    tools: &[Value],
+) -> Result<(WrittenFormat, String), Stop> {
+    let opened = match text {
+        Some(text) => args.source_args.text(&args.source, text)?,
+        None => args.source_args.open(&args.source)?,
+    };
+    source::warn_of_ignored(&opened.source, &args.kwargs.iter().cloned().collect());
+    let options = derive::Options::default().clock(args.source_args.date);
+    let derivation = derive::derive(&opened.source, &options)
+        .map_err(|error| derive_problem(&error, &opened))?;
+    let template = ResponseTemplate::from_value(&derivation.document.to_value());
+    let template = Arc::new(template.map_err(|invalid| Problem::all(invalid.into_diagnostics()))?);
+    if !derivation.report.verified {
+        note(
+            "the response template is not proved: the grammar allows what came back, and refuses what did not",
+        );
+    }
+    let prefix = match prefix {
+        Some(prefix) => prefix,
+        None => prompt(args, &opened, &derivation, tools)?,
+    };
+    let written = WrittenFormat::new(&template, &derivation.cases, &opened.source.tokens.end);
+    Ok((written, prefix))
+}
+
 fn note(text: &str) {
     output::tell(&format!("note: {}\n", escape::line(text)));
 }
@@ -221,7 +259,7 @@ fn prompt(
 }
 
 /// The special tokens of a `tokenizer.json`, or of the one in a model folder.
-pub(super) fn special_tokens(path: &Path) -> Result<Vec<SpecialToken>, Problem> {
+pub(crate) fn special_tokens(path: &Path) -> Result<Vec<SpecialToken>, Problem> {
     let file = if path.is_dir() {
         path.join("tokenizer.json")
     } else {
