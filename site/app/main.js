@@ -84,9 +84,10 @@ async function openSource() {
     fill(derived, verdict(page.report));
     fill(samples, el("option", { value: "" }, "a response…"), ...page.samples.map((sample, index) => el("option", { value: index }, sample.name)));
     template.value = page.template.text;
-    const first = page.samples.findIndex((sample) => sample.response.length > 60);
     if (response.value === "" && page.samples.length > 0) {
-      take(Math.max(0, first));
+      // One with much in it shows most.
+      const keys = page.samples.map((sample) => sample.name.split(",").length);
+      take(keys.indexOf(Math.max(...keys)));
     }
     showTemplate(page.template);
     await parse();

@@ -23,7 +23,7 @@ export function verdict(report) {
     "div",
     { class: "verdict" },
     el("p", {}, el("strong", { class: report.verified ? "good" : "bad" }, said), ` from ${report.source}${rounds}`),
-    findings.length > 0 && el("details", {}, el("summary", {}, `${findings.length} findings of the derivation`), el("ul", {}, ...findings)),
+    findings.length > 0 && el("details", {}, el("summary", {}, findings.length === 1 ? "1 finding of the derivation" : `${findings.length} findings of the derivation`), el("ul", {}, ...findings)),
   );
 }
 
