@@ -1,6 +1,6 @@
 // A browser, and a server of static files for it.
 import { createServer } from "node:http";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import { chromium } from "playwright-core";
@@ -25,12 +25,15 @@ export async function serve(folder) {
 
 /** Begins a browser with an empty profile. */
 export async function launch() {
-  return chromium.launchPersistentContext(mkdtempSync(join(tmpdir(), "obverse-browser-")), {
+  const profile = mkdtempSync(join(tmpdir(), "obverse-browser-"));
+  const context = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.OBVERSE_CHROMIUM ?? "/usr/bin/chromium",
     headless: true,
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
     viewport: { width: 1280, height: 900 },
   });
+  context.on("close", () => rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
+  return context;
 }
 
 /** A page that remembers what went wrong on it, and what it asked for. */

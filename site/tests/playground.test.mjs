@@ -1,7 +1,7 @@
 // The playground, and the pages that the commands write, in a browser.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
@@ -157,7 +157,9 @@ test("a permalink holds everything", async () => {
 });
 
 test("a hostile template does not freeze the page", async () => {
-  await playground("?limit=1500");
+  page = await newPage(context);
+  await page.goto(`${server.address}?limit=1500`);
+  await put(TEMPLATE, "<t>x</t>Hi");
   const loop = `{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor %}`;
   const slow = `{% for m in messages %}${"{{ m.content | replace('a', 'aaaaaaaa') }}".repeat(2000)}{% endfor %}`;
   for (const source of [loop, slow + loop]) {
@@ -168,7 +170,7 @@ test("a hostile template does not freeze the page", async () => {
     await page.keyboard.press("Home");
     assert.match(await page.locator(".where").innerText(), /^step 0 /);
     await page.waitForFunction(() => document.getElementById("trouble").textContent !== "");
-    assert.ok(Date.now() - begun < 6000);
+    assert.ok(Date.now() - begun < 15000);
     console.log(await page.locator("#trouble").innerText());
     await page.keyboard.press("End");
   }
@@ -287,4 +289,5 @@ test("the files that the commands write show the same, and load nothing", { skip
       assert.match(await message(), /onerror=alert/);
     }
   }
+  rmSync(folder, { recursive: true });
 });
