@@ -82,7 +82,7 @@ async function openSource() {
     told(null);
     fill(status, page.report ? `Derived in ${Math.round(performance.now() - begun)} ms.` : "A response template: nothing was derived.");
     fill(derived, verdict(page.report));
-    fill(samples, el("option", { value: "" }, "a response…"), ...page.samples.map((sample, index) => el("option", { value: index }, sample.name)));
+    fill(samples, el("option", { value: "" }, page.left_out > 0 ? `a response… (${page.left_out} more are alike)` : "a response…"), ...page.samples.map((sample, index) => el("option", { value: index }, sample.name)));
     template.value = page.template.text;
     if (response.value === "" && page.samples.length > 0) {
       // One with much in it shows most.

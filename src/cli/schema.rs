@@ -73,6 +73,8 @@ enum Of {
     Annotation,
     /// A session of the debugger, which debug --record writes
     Session,
+    /// The document in a page that derive --html or debug --html writes
+    Page,
 }
 
 impl Of {
@@ -108,6 +110,7 @@ impl Of {
             Self::Conversion => include_str!("../../schemas/conversion.json"),
             Self::Annotation => include_str!("../../schemas/annotation.json"),
             Self::Session => include_str!("../../schemas/session.json"),
+            Self::Page => include_str!("../../schemas/page.json"),
         }
     }
 }

@@ -17,6 +17,7 @@ mod replay;
 mod template;
 mod utf16;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -33,7 +34,7 @@ use crate::diagnostic::Severity;
 use crate::parser::Options;
 use crate::response_template::{ResponseTemplate, config};
 use crate::value::json::{self, Format};
-use crate::value::{Map, Value};
+use crate::value::{Key, Map, Value};
 use template::Marker;
 
 /// Everything that a page shows.
@@ -50,7 +51,7 @@ pub struct Page {
     pub report: Option<serde_json::Value>,
     /// The responses that can be looked at.
     pub samples: Vec<PageSample>,
-    /// The number of responses that were left out, since the page would have become too large.
+    /// The number of responses that were left out: others like them are there, or the page would have become too large.
     pub left_out: usize,
 }
 
@@ -110,6 +111,9 @@ impl Default for Reading {
 /// The most that the replays of a page may take, in bytes, about.
 const MAX_REPLAYS: usize = 24 << 20;
 
+/// So many of the responses by which a derivation was proved are shown whose messages have the same keys.
+const ALIKE: usize = 8;
+
 impl Page {
     /// Opens what somebody pastes: a chat template or a `tokenizer_config.json` with one, from which a response template is derived, or
     /// a response template. Nothing is recorded yet.
@@ -145,11 +149,21 @@ impl Page {
     /// A page about a derivation, with the responses by which it was proved; those that did not come back are first.
     pub fn of_derivation(title: &str, derivation: &Derivation) -> Self {
         let report = &derivation.report;
-        let cases = derivation.cases.iter().enumerate();
-        let cases = cases.map(|(number, case)| PageSample::of_case(number + 1, case));
-        let samples = lost(report).into_iter().chain(cases).collect();
+        let mut samples = lost(report);
+        let mut left_out = 0;
+        let mut alike: HashMap<Vec<&Key>, usize> = HashMap::new();
+        for (number, case) in derivation.cases.iter().enumerate() {
+            let known = alike.entry(keys(case)).or_default();
+            *known += 1;
+            if *known > ALIKE {
+                left_out += 1;
+            } else {
+                samples.push(PageSample::of_case(number + 1, case));
+            }
+        }
         let report = serde_json::to_value(report).ok();
-        Self::of_template(title, &derivation.document.to_json(), report, samples)
+        let page = Self::of_template(title, &derivation.document.to_json(), report, samples);
+        Self { left_out, ..page }
     }
 
     /// A page about a response template; `report` is that of its derivation, if there is one.
@@ -181,7 +195,7 @@ impl Page {
             // Of each step a dozen numbers are kept.
             size += (sample.prefix.len() + sample.response.len()) * 8 + ends.len() * 64;
             if index > 0 && size > MAX_REPLAYS {
-                self.left_out = self.samples.len() - index;
+                self.left_out += self.samples.len() - index;
                 self.samples.truncate(index);
                 return;
             }
@@ -229,15 +243,17 @@ impl PageSample {
     }
 
     fn of_case(number: usize, case: &Case) -> Self {
-        let keys = case.message.as_object().into_iter().flat_map(Map::keys);
-        let keys: Vec<&str> = keys
-            .map(|key| &**key)
-            .filter(|key| *key != "role")
-            .collect();
+        let keys: Vec<&str> = keys(case).into_iter().map(|key| &**key).collect();
         let name = format!("verified {number}: {}", keys.join(", "));
         let (prefix, response) = (case.prefix.as_str(), case.response.as_str());
         Self::new(name, response).given(prefix, &case.tools, Some(&case.message))
     }
+}
+
+/// The keys of a case's message, but for the role, which all have.
+fn keys(case: &Case) -> Vec<&Key> {
+    let keys = case.message.as_object().into_iter().flat_map(Map::keys);
+    keys.filter(|key| ***key != *"role").collect()
 }
 
 /// The messages that did not come back, each once.

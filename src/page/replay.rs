@@ -77,6 +77,7 @@ pub struct Steps {
     /// The open region, counted from one; none is zero.
     pub open: Vec<usize>,
     /// The state of the parser: `reading`, `stalled`, `ended` (by a limit) or `over`; only where it changes, as step and state.
+    #[cfg_attr(test, schemars(with = "Vec<[crate::schemas::NumberOrName; 2]>"))]
     pub states: Vec<(usize, &'static str)>,
 }
 
@@ -140,13 +141,13 @@ pub struct ReplayRegion {
 #[non_exhaustive]
 pub enum Change {
     /// The member becomes another text.
-    Text(String, String),
+    Text([String; 2]),
     /// The member, which is a text, grows by another one.
-    Append(String, String),
+    Append([String; 2]),
     /// The member becomes another value, given as JSON.
-    Json(String, String),
+    Json([String; 2]),
     /// The member, which is a list, grows by an item, given as JSON.
-    Push(String, String),
+    Push([String; 2]),
 }
 
 /// A member of the message.
@@ -330,13 +331,13 @@ impl Timeline {
         let key = field.name.to_string();
         Some(match (message.get(&field.name)?, before) {
             (Value::Array(items), Some(before)) if items.len() == before + 1 => {
-                Change::Push(key, pretty(items.last()?))
+                Change::Push([key, pretty(items.last()?)])
             }
             (Value::String(text), Some(before)) if field.join.is_some() => {
-                Change::Append(key, text.get(before..)?.to_owned())
+                Change::Append([key, text.get(before..)?.to_owned()])
             }
-            (Value::String(text), _) => Change::Text(key, text.clone()),
-            (value, _) => Change::Json(key, pretty(value)),
+            (Value::String(text), _) => Change::Text([key, text.clone()]),
+            (value, _) => Change::Json([key, pretty(value)]),
         })
     }
 }
@@ -395,10 +396,10 @@ mod tests {
         assert_eq!(
             changes,
             [
-                r#"Json("calls", "[\n  1\n]")"#,
-                r#"Push("calls", "[\n  NaN\n]")"#,
-                r#"Text("text", "a")"#,
-                r#"Append("text", ", b")"#
+                r#"Json(["calls", "[\n  1\n]"])"#,
+                r#"Push(["calls", "[\n  NaN\n]"])"#,
+                r#"Text(["text", "a"])"#,
+                r#"Append(["text", ", b"])"#
             ]
         );
     }
