@@ -1,4 +1,4 @@
-// What a page is told, as `schemas/page.json` has it. Offsets count UTF-16 code units.
+// What a page is told, as the room `page` of the library has it. Offsets count UTF-16 code units.
 
 export type Span = [number, number];
 

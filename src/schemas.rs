@@ -61,8 +61,3 @@ fn the_schemas_of_conversations_are_not_stale() {
 fn the_schema_of_obverse_toml_is_not_stale() {
     hold("obverse-toml", &schema_for!(crate::project::ProjectFile));
 }
-
-#[test]
-fn the_schema_of_pages_is_not_stale() {
-    hold("page", &schema_for!(crate::page::Page));
-}

@@ -73,8 +73,6 @@ enum Of {
     Annotation,
     /// A session of the debugger, which debug --record writes
     Session,
-    /// The document in a page that derive --html or debug --html writes
-    Page,
 }
 
 impl Of {
@@ -110,7 +108,6 @@ impl Of {
             Self::Conversion => include_str!("../../schemas/conversion.json"),
             Self::Annotation => include_str!("../../schemas/annotation.json"),
             Self::Session => include_str!("../../schemas/session.json"),
-            Self::Page => include_str!("../../schemas/page.json"),
         }
     }
 }

@@ -117,7 +117,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "check",
         ],
     ),
-    ("schemas", &["project", "derive", "conversation", "page"]),
+    ("schemas", &["project", "derive", "conversation"]),
     (
         "page",
         &[

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use crate::support::schema::mismatch;
 use obverse::check::Fixture;
 use obverse::lint;
-use obverse::page::{Page, PageSample};
 use obverse::value::json;
 use serde_json::Value;
 
@@ -297,16 +296,6 @@ fn read_json(path: &Path) -> Value {
 fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut all: Vec<(&'static str, Value, bool)> = Vec::new();
-    let mut page = Page::of_template(
-        "a page",
-        r#"{"start_anchor": "A:", "fields": {"thinking": {"open": "<t>", "close": "</t>"}, "content": {}}}"#,
-        None,
-        vec![PageSample::new("a response", "<t>x</t>Hi")],
-    );
-    page.record(obverse::parser::Options::default(), &|_, _| vec![1, 5]);
-    let page = serde_json::to_value(page).expect("JSON");
-    all.push(("page", page, true));
-    all.push(("page", serde_json::json!({"title": 1}), false));
     let text = |path: &Path| std::fs::read_to_string(path).expect("a file");
     let lines = |path: &Path| -> Vec<Value> {
         let text = text(path);

@@ -1,6 +1,6 @@
 export { init } from "./parser.js";
 
-/** Opens a chat template, a configuration or a response template, as the playground shows it: `schemas/page.json` describes the result. */
+/** Opens a chat template, a configuration or a response template, as the playground shows it: for its scripts, which change with it. */
 export function open(name: string, text: string): { [key: string]: unknown };
 
 /** Looks at a response template that is being edited; `report` is that of its derivation. */
