@@ -18,9 +18,11 @@
 //!   wrote;
 //! - [`deltas`] tells, while a response is read, how the message grows: what the clients of a chat server are sent;
 //! - `serve` is such a server, before one that writes raw completions (with the feature of that name);
+//! - `replay` records a parse, so that it can be looked at step by step, both ways, in a terminal or on a page;
 //! - [`lint`] finds what will go wrong with a response template before it does;
 //! - `project` (with the feature of that name) reads `obverse.toml`, which says what files belong together;
 //! - [`check`] holds recorded responses to the messages that they must parse to, however they are cut;
+//! - [`page`] tells all of that to a page in a browser, and writes such a page into one file;
 //! - `tui`, a feature of the binary, shows a response being parsed: the debugger;
 //! - `cli`, another one, is the command line, which the binary and the bindings run alike;
 //! - [`content`] holds the content parsers, transforms and the typing of tool arguments;
@@ -70,10 +72,14 @@ pub mod grammar;
 pub mod hub;
 mod judge;
 pub mod lint;
+pub mod page;
 pub mod parser;
 pub mod pattern;
 #[cfg(feature = "project")]
 pub mod project;
+// Without the debugger some of what it looks at is looked at by nobody.
+#[cfg_attr(not(feature = "tui"), allow(dead_code))]
+mod replay;
 pub mod response_schema;
 pub mod response_template;
 #[cfg(test)]

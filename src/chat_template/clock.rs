@@ -1,7 +1,7 @@
 //! The time that `strftime_now` prints.
 
 use std::fmt;
-use std::time::{SystemTime, UNIX_EPOCH};
+use web_time::{SystemTime, UNIX_EPOCH};
 
 /// A moment as a clock on the wall shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

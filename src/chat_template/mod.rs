@@ -52,7 +52,7 @@ pub(crate) use layout::{Layout, Turn, message_of};
 pub use origins::{InputPath, InputStep, Origin, Run, Traced};
 pub use reads::{Read, Reads};
 pub use rules::Rules;
-pub use source::{ChatTemplateSource, from_text, load};
+pub use source::{ChatTemplateSource, from_config, from_text, load};
 pub(crate) use syntax::tags::{Kind as TagKind, Tag, tags};
 pub use tokens::TokenLists;
 

@@ -189,6 +189,29 @@ pub fn from_text(name: &str, text: &str) -> Result<ChatTemplateSource, LoadError
     found.compile(name.to_owned(), Path::new(name))
 }
 
+/// The chat templates of a `tokenizer_config.json` whose text is at hand, with its special tokens; `name` is as in [`from_text`]. What lies
+/// beside such a file in a model folder is not there.
+///
+/// # Errors
+///
+/// When the text is not JSON, or has no chat template, or that does not compile.
+pub fn from_config(name: &str, text: &str) -> Result<ChatTemplateSource, LoadError> {
+    let path = Path::new(name);
+    let config = parse_json(text, path)?;
+    let mut found = Found::default();
+    found.take_templates(&config, path);
+    if found.texts.is_empty() {
+        return Err(LoadError::NoTemplate {
+            path: path.to_path_buf(),
+            seen: keys(&config),
+        });
+    }
+    found.special_tokens = special_tokens(&config);
+    found.take_response_template(&config);
+    found.end_at_own_token();
+    found.compile(name.to_owned(), path)
+}
+
 /// The chat templates at `path`:
 ///
 /// - a model folder: `chat_template.jinja` and `additional_chat_templates/*.jinja`, else `chat_template.json`, else the
@@ -412,20 +435,28 @@ impl Found {
                     .extend(special_tokens(&read_json(&older)?));
             }
         }
+        self.take_response_template(&config);
+        self.tokens = TokenLists::beside(path);
+        self.end_at_own_token();
+        self.config_path = Some(path.to_path_buf());
+        Ok(())
+    }
+
+    fn take_response_template(&mut self, config: &Value) {
         self.response_template = config
             .get("response_template")
             .filter(|template| !matches!(template, Value::Null))
             .cloned();
-        self.tokens = TokenLists::beside(path);
-        // Whatever else the generation configuration lists, an engine stops at the tokenizer's own end.
+    }
+
+    /// Whatever else the generation configuration lists, an engine stops at the tokenizer's own end.
+    fn end_at_own_token(&mut self) {
         if let Some(Value::String(end)) = self.special_tokens.get("eos_token")
             && !end.is_empty()
             && !self.tokens.end.contains(end)
         {
             self.tokens.end.push(end.clone());
         }
-        self.config_path = Some(path.to_path_buf());
-        Ok(())
     }
 
     fn take_templates(&mut self, document: &Value, holder: &Path) {
@@ -496,8 +527,11 @@ fn special_tokens(config: &Value) -> Map {
 }
 
 fn read_json(path: &Path) -> Result<Value, LoadError> {
-    let text = read(path)?;
-    json::parse(text.strip_prefix('\u{feff}').unwrap_or(&text)).map_err(|error| {
+    parse_json(&read(path)?, path)
+}
+
+fn parse_json(text: &str, path: &Path) -> Result<Value, LoadError> {
+    json::parse(text.strip_prefix('\u{feff}').unwrap_or(text)).map_err(|error| {
         LoadError::InvalidJson {
             path: path.to_path_buf(),
             reason: format!("not JSON: {} at byte {}", error.message(), error.offset()),

@@ -39,7 +39,7 @@ mod render;
 mod report;
 mod search;
 
-use std::time::Instant;
+use web_time::Instant;
 
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
 use crate::judge::{self, Judge};

@@ -1,6 +1,6 @@
 //! The debugger: a response being parsed, step by step, both ways.
 //!
-//! - `replay` records a parse: what happened at each step, so that stepping back is an index;
+//! - `crate::replay` records the parse, so that stepping back is an index;
 //! - `state` is all that the debugger knows, `update` what each action does to it, without a terminal or a file;
 //! - `keys` says which key is which action, `view` draws the state and changes nothing;
 //! - [`Debugger`] is the loop around them, for any backend. What it cannot do itself, its [`Host`] does.
@@ -31,7 +31,6 @@ mod action;
 mod app;
 mod keys;
 mod layout;
-mod replay;
 mod screen;
 pub mod session;
 mod state;

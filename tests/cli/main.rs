@@ -9,6 +9,7 @@ mod derive;
 #[cfg(feature = "http")]
 mod fetch;
 mod grammar;
+mod html;
 mod hub;
 #[cfg(feature = "http")]
 mod hub_list;

@@ -36,6 +36,17 @@ const ROOMS: &[(&str, &[&str])] = &[
         &["pattern", "content", "response_template", "parser"],
     ),
     ("chunking", &[]),
+    (
+        "replay",
+        &[
+            "pattern",
+            "content",
+            "response_template",
+            "parser",
+            "deltas",
+            "chunking",
+        ],
+    ),
     ("chat_template", &["hub"]),
     (
         "lint",
@@ -108,6 +119,19 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     ("schemas", &["project", "derive", "conversation"]),
     (
+        "page",
+        &[
+            "pattern",
+            "chat_template",
+            "response_template",
+            "parser",
+            "chunking",
+            "replay",
+            "lint",
+            "derive",
+        ],
+    ),
+    (
         "tui",
         &[
             "pattern",
@@ -116,6 +140,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "parser",
             "deltas",
             "chunking",
+            "replay",
             "lint",
             "derive",
             "check",
@@ -131,6 +156,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "parser",
             "deltas",
             "chunking",
+            "replay",
             "hub",
             "chat_template",
             "conversation",
@@ -142,6 +168,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "grammar",
             "check",
             "serve",
+            "page",
             "tui",
         ],
     ),

@@ -1,6 +1,7 @@
 //! `obverse debug`: a response being parsed, to be looked at step by step.
 
 mod open;
+mod page;
 mod schema;
 mod terminal;
 
@@ -66,6 +67,11 @@ pub(crate) struct Args {
     #[arg(long, requires = "screenshot")]
     svg: bool,
 
+    /// Write what the debugger shows to a file, a page of its own that a browser opens: all responses with all their steps; - writes it to
+    /// standard output
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["screenshot", "keys", "record"])]
+    html: Option<PathBuf>,
+
     /// Keys to press first, such as `<right><right>x`; <enter>, <tab>, <esc>, <c-s> and the like are keys, <lt> is <
     #[arg(long, value_name = "KEYS")]
     keys: Option<String>,
@@ -114,8 +120,12 @@ pub(crate) fn run(args: &Args, color: Color) -> Result<Status, Stop> {
                 .map(PathBuf::as_path)
                 .find(|path| input::is_stdin(path))
         })
-        .filter(|_| args.screenshot.is_none());
+        .filter(|_| args.screenshot.is_none() && args.html.is_none());
     let setup = open::setup(args, live.is_some())?;
+    if let Some(path) = &args.html {
+        let page = page::page(&input::name(&args.template), &setup);
+        return write_page(path, &page);
+    }
     let theme = Theme {
         color: color.is_wanted(args.svg),
     };
@@ -147,6 +157,17 @@ pub(crate) fn run(args: &Args, color: Color) -> Result<Status, Stop> {
     }
     if let Some(path) = &args.record {
         replace(path, &debugger.session())?;
+    }
+    Ok(Status::Done)
+}
+
+/// Writes a page to a file, or to standard output.
+fn write_page(path: &Path, page: &str) -> Result<Status, Stop> {
+    if input::is_stdin(path) {
+        output::print_text(page)?;
+    } else {
+        replace(path, page)?;
+        output::tell(&format!("wrote {}\n", input::name(path)));
     }
     Ok(Status::Done)
 }

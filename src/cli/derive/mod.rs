@@ -16,7 +16,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use obverse::chunking::Chunking;
 use obverse::derive::{self, Derivation, DeriveError, Options, Recorded};
+use obverse::page::Page;
+use obverse::parser;
 use obverse::response_template::{Engine, config};
 use obverse::value::Value;
 
@@ -51,7 +54,7 @@ pub(crate) struct Args {
     /// models have it. DIR/hub-list.json says what came of each, and the same command goes on where another one was ended
     #[cfg(feature = "http")]
     #[arg(long, value_name = "FILE", requires = "out_dir")]
-    #[arg(conflicts_with_all = ["sources", "report", "explain", "write", "conversation", "responses"])]
+    #[arg(conflicts_with_all = ["sources", "report", "html", "explain", "write", "conversation", "responses"])]
     hub_list: Option<PathBuf>,
 
     /// Write DIR/NAME.json and DIR/NAME.report.json for each source, instead of to standard output
@@ -61,6 +64,11 @@ pub(crate) struct Args {
     /// Write the report as JSON; - writes it to standard output, in the place of the response template
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+
+    /// Write a page about it that a browser opens: the response template, the evidence for each delimiter, and the responses by which it
+    /// was proved, step by step; - writes it to standard output, in the place of the response template
+    #[arg(long, value_name = "FILE", conflicts_with = "conversation")]
+    html: Option<PathBuf>,
 
     /// How to tell the report: human, on standard error; or json, on standard output in the place of the response template, of
     /// several sources each on a line
@@ -144,6 +152,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
                 "--report is for one source; with --out-dir each gets a report",
             )
             .into());
+        }
+        if args.html.is_some() {
+            return Err(Problem::failed("usage", "--html is for one source").into());
         }
     }
     if let Some(folder) = &args.out_dir {
@@ -311,6 +322,15 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
         }
         None => false,
     };
+    let page = args.html.as_ref().map(|_| page(opened, derivation));
+    let page_to_stdout = match (&args.html, &page) {
+        (Some(path), Some(page)) if !input::is_stdin(path) => {
+            replace_or_force(path, page, args.force)?;
+            wrote.push(path.clone());
+            None
+        }
+        (_, page) => page.as_ref(),
+    };
     wrote.extend(args.responses.keep(derivation)?);
     for file in wrote {
         let told = format!("wrote {}", input::name(&file));
@@ -320,7 +340,9 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
             output::tell(&format!("  {told}\n"));
         }
     }
-    if args.format == Shape::Json {
+    if let Some(page) = page_to_stdout {
+        output::print_text(page)?;
+    } else if args.format == Shape::Json {
         output::print_json(&reported)?;
     } else if report_to_stdout {
         output::print_json(&report)?;
@@ -332,6 +354,15 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
     } else {
         Status::Found
     })
+}
+
+/// The page about a derivation, with its responses cut into words.
+fn page(opened: &Opened, derivation: &Derivation) -> String {
+    let mut page = Page::of_derivation(&opened.source.name, derivation);
+    page.record(parser::Options::default(), &|_, response| {
+        Chunking::Words.ends(response, &[]).unwrap_or_default()
+    });
+    page.to_html()
 }
 
 /// The report, as it is written.

@@ -1,7 +1,9 @@
 //! The time and the renders that a derivation takes, by stage.
 
 use std::ops::AddAssign;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use web_time::Instant;
 
 use super::renderer::Renderer;
 use crate::judge::Judge;

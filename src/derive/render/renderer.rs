@@ -2,10 +2,12 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::cache::{Conversation, RenderCache};
 use super::conversation::{Context, Turn};
+use web_time::Instant;
+
 use super::counters;
 use super::cutting::{self, Cutting};
 use super::requirements::Requirements;

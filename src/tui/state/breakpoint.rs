@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::tui::replay::{Entry, EntryKind, Timeline};
+use crate::replay::{Entry, EntryKind, Timeline};
 
 /// A place to stop at.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::State;
 use crate::deltas::Growth;
 use crate::diagnostic::Diagnostic;
 use crate::parser::{ParseError, Unclaimed, UnclaimedCause};
-use crate::tui::replay::EntryKind;
+use crate::replay::EntryKind;
 use crate::value::json::{self, Format};
 use crate::value::{Path, Value};
 

@@ -23,10 +23,10 @@ pub use sample::{Conversation, Sample};
 pub use template::Template;
 
 use super::layout::{self, Layout, Pane};
-use super::replay::{Arrival, Moment, Recorder, Timeline};
 use super::text::{Editor, Motion, Rows};
 use crate::chunking::{Chunking, ChunkingError, Tokens};
 use crate::parser::{Options, Utf8Decoder};
+use crate::replay::{Arrival, Moment, Recorder, Timeline};
 use crate::value::{Map, Path, Value};
 
 /// The setup that a debugger begins with.

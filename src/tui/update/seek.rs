@@ -1,9 +1,9 @@
 //! Moving through a parse.
 
 use crate::check::{Difference, differences};
+use crate::replay::{Arrival, Entry, EntryKind, Timeline};
 use crate::tui::action::{Direction, Unit};
 use crate::tui::layout::Pane;
-use crate::tui::replay::{Arrival, Entry, EntryKind, Timeline};
 use crate::tui::state::{State, Trigger};
 use crate::tui::text::line;
 use crate::value::{Value, json};

@@ -3,8 +3,8 @@
 use ratatui::layout::Rect;
 
 use super::canvas::Canvas;
+use crate::replay::{Entry, EntryKind, Moment};
 use crate::tui::layout::Pane;
-use crate::tui::replay::{Entry, EntryKind, Moment};
 use crate::tui::state::State;
 use crate::tui::state::detail::{SHOWN, short};
 use crate::tui::text::line;

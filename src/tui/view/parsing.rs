@@ -6,8 +6,8 @@ use unicode_width::UnicodeWidthStr as _;
 use super::canvas::Canvas;
 use crate::parser::{Edge, Limits, Status};
 use crate::pattern::Pattern;
+use crate::replay::{Moment, Watch, spelled};
 use crate::tui::layout::Pane;
-use crate::tui::replay::{Moment, Watch};
 use crate::tui::state::State;
 use crate::tui::state::detail::SHOWN;
 use crate::tui::text::line;
@@ -197,10 +197,4 @@ fn progress(now: &Moment<'_>, watch: &Watch, pattern: &Pattern) -> String {
     let place = watch.span.start.saturating_sub(now.timeline.prefix());
     let what = if watch.matched { "matched" } else { "perhaps" };
     format!("{what} {total} from byte {place}: {}", watch.reason)
-}
-
-/// A delimiter as a response template has it.
-fn spelled(pattern: &Pattern) -> String {
-    let literals = pattern.quoted_literals();
-    literals.unwrap_or_else(|| format!("/{}/", pattern.source()))
 }

@@ -6,9 +6,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::canvas::Canvas;
+use crate::replay::{EntryKind, Moment};
 use crate::tui::layout::GUTTER;
 use crate::tui::layout::Pane;
-use crate::tui::replay::{EntryKind, Moment};
 use crate::tui::state::{Edited, Mode, State};
 use crate::tui::theme::Role;
 use crate::value::python;

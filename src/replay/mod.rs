@@ -263,6 +263,11 @@ impl Timeline {
         before.next().filter(|(span, ..)| byte < span.end)
     }
 
+    /// Adds the value of a region to a message, as the parser does when the region is closed.
+    pub(crate) fn add(&self, message: &mut Map, region: &Region) {
+        add(message, &self.template, region);
+    }
+
     fn message_after(&self, closed: usize) -> Map {
         let kept = self
             .checkpoints
@@ -324,13 +329,18 @@ impl<'t> Moment<'t> {
         &self.timeline.entries[..self.step.entries as usize]
     }
 
-    /// How much of an entry's text has happened.
-    pub(crate) fn span_of(&self, entry: &Entry) -> Range<usize> {
+    /// Up to where the text of entries has happened.
+    pub(crate) fn told_until(&self) -> usize {
         // Behind a close at which a parser stalls, text goes nowhere as soon as it is there.
-        let until = match self.step.status {
+        match self.step.status {
             Status::Reading | Status::Ended => self.position(),
             Status::Stalled | Status::Finalized => self.fed(),
-        };
+        }
+    }
+
+    /// How much of an entry's text has happened.
+    pub(crate) fn span_of(&self, entry: &Entry) -> Range<usize> {
+        let until = self.told_until();
         entry.span.start..entry.span.end.min(until).max(entry.span.start)
     }
 
@@ -345,8 +355,12 @@ impl<'t> Moment<'t> {
     }
 
     pub(crate) fn open(&self) -> Option<&'t Region> {
-        let index = (self.step.open as usize).checked_sub(1)?;
-        self.timeline.regions.get(index)
+        self.timeline.regions.get(self.open_index()?)
+    }
+
+    /// The place of the open region among the regions.
+    pub(crate) fn open_index(&self) -> Option<usize> {
+        (self.step.open as usize).checked_sub(1)
     }
 
     /// The text of the open region so far.
@@ -404,6 +418,12 @@ impl<'t> Moment<'t> {
         }
         self.timeline.message_after(self.closed())
     }
+}
+
+/// A delimiter as a response template has it, for people.
+pub(crate) fn spelled(pattern: &Pattern) -> String {
+    let literals = pattern.quoted_literals();
+    literals.unwrap_or_else(|| format!("/{}/", pattern.source()))
 }
 
 /// Adds a region's value to the message, if it has one. Where it cannot be added, that was recorded as the region's error.
