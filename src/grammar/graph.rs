@@ -17,7 +17,7 @@ use crate::value::json;
 /// A place, and what came before.
 type At = (GraphNode, Past);
 
-/// What came before a place.
+/// The steps that came before a place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct Past {
     /// True if there was a call.

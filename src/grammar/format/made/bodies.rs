@@ -1,4 +1,4 @@
-//! What stands between the delimiters of made-up regions.
+//! Texts that may stand between the delimiters of made-up regions.
 
 use super::Says;
 use super::arguments;

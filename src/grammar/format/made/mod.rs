@@ -23,7 +23,7 @@ use bodies::Body;
 /// The name of the one tool that is called in what is made up.
 pub(super) const TOOL: &str = "lookup";
 
-/// What a region says.
+/// The text of a region.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Says {
     /// A text.
@@ -61,7 +61,7 @@ pub(super) struct MadeUp {
 #[derive(Debug, Default)]
 pub(super) struct All {
     pub(super) responses: Vec<MadeUp>,
-    /// What was not understood, so that it is left out.
+    /// The fields that were not understood and are left out.
     pub(super) left_out: Vec<String>,
 }
 
