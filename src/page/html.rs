@@ -81,7 +81,9 @@ fn text(text: &str) -> String {
             '>' => out += "&gt;",
             '"' => out += "&quot;",
             '\'' => out += "&#39;",
-            c if c.is_control() => out.push(char::REPLACEMENT_CHARACTER),
+            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => {
+                out.push(char::REPLACEMENT_CHARACTER)
+            }
             c => out.push(c),
         }
     }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 pub use replay::{
-    Change, Member, Replay, ReplayEntry, ReplayField, ReplayRegion, ReplayWatch, Steps,
+    Change, Member, PageReplay, ReplayEntry, ReplayField, ReplayRegion, ReplayWatch, Steps,
 };
 pub use template::{PageDelimiter, PageFinding, TemplateView};
 
@@ -73,7 +73,7 @@ pub struct PageSample {
     pub expected: Option<String>,
     /// The recorded parse, where it was made beforehand.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub replay: Option<Replay>,
+    pub replay: Option<PageReplay>,
 }
 
 /// The reason why something cannot be shown, in a sentence.
@@ -89,6 +89,7 @@ impl PageError {
 
 /// The way in which a response is read for a [`replay`].
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Reading {
     /// The prefix that the parser is given before the response.
     pub prefix: String,
@@ -201,7 +202,7 @@ impl Page {
             }
             let tools = tools(&sample.tools).unwrap_or_default();
             let (prefix, response) = (&sample.prefix, &sample.response);
-            sample.replay = Some(Replay::record(
+            sample.replay = Some(PageReplay::record(
                 &template, prefix, &tools, options, response, &ends,
             ));
         }
@@ -315,12 +316,12 @@ pub fn template(text: &str, report: Option<&serde_json::Value>) -> TemplateView 
 /// # Errors
 ///
 /// When the text is no response template, or the tools are no list. A response that does not parse is no error: the replay says so.
-pub fn replay(text: &str, response: &str, reading: &Reading) -> Result<Replay, PageError> {
+pub fn replay(text: &str, response: &str, reading: &Reading) -> Result<PageReplay, PageError> {
     let template = ResponseTemplate::from_json(text).map_err(PageError::of)?;
     let tools = tools(&reading.tools)?;
     let ends = reading.chunking.ends(response, &[]);
     let ends = ends.map_err(PageError::of)?;
-    Ok(Replay::record(
+    Ok(PageReplay::record(
         &Arc::new(template),
         &reading.prefix,
         &tools,

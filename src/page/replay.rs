@@ -14,11 +14,11 @@ use crate::response_template::{Field, ResponseTemplate};
 use crate::value::json::{self, Format};
 use crate::value::{Map, Value};
 
-/// A recorded parse. Offsets count UTF-16 code units of [`Replay::text`].
+/// A recorded parse. Offsets count UTF-16 code units of [`PageReplay::text`].
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Replay {
+pub struct PageReplay {
     /// The parsed text: the part of the prefix that stands behind its last start anchor, then the response.
     pub text: String,
     /// The offset at which the response begins.
@@ -178,7 +178,7 @@ pub struct ReplayWatch {
     pub reason: &'static str,
 }
 
-impl Replay {
+impl PageReplay {
     /// Records the parse of a response that arrives in chunks that end at these bytes.
     pub fn record(
         template: &Arc<ResponseTemplate>,
@@ -358,10 +358,10 @@ fn pretty(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    fn replay(fields: &str, response: &str, ends: &[usize]) -> Replay {
+    fn replay(fields: &str, response: &str, ends: &[usize]) -> PageReplay {
         let text = format!(r#"{{"start_anchor": "A:", "fields": {fields}}}"#);
         let template = Arc::new(ResponseTemplate::from_json(&text).expect("a template"));
-        Replay::record(&template, "", &[], Options::default(), response, ends)
+        PageReplay::record(&template, "", &[], Options::default(), response, ends)
     }
 
     #[test]
@@ -386,7 +386,7 @@ mod tests {
             r#"{"calls": {"open": "<c>", "close": "</c>", "repeats": true, "content": "json"},
                 "text": {"open": "<s>", "close": "</s>", "repeats": true, "join": ", "}}"#,
             "<c>1</c><c>[NaN]</c><s>a</s><s>b</s>",
-            &[],
+            &[36],
         );
         let changes = replay
             .regions

@@ -21,7 +21,8 @@ fn a_derivation_is_written_as_a_page() {
     let bench = Bench::new().file("chat.jinja", CHAT);
     let run = bench.run("derive chat.jinja --html page.html");
     assert!(run.stderr.contains("wrote page.html"), "{}", run.stderr);
-    assert!(run.done().contains("start_anchor"));
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(run.stdout.contains("start_anchor"));
     let page = page(&bench.read("page.html"));
     assert_eq!(page["title"], "chat");
     assert_eq!(page["report"]["verified"], true);
@@ -48,9 +49,9 @@ fn what_would_be_debugged_is_written_as_a_page() {
         "response",
         format!("<think>{hostile}</think>Hi</assistant>\n"),
     );
-    bench
-        .run("debug template.json response --chunks 1 --html page.html")
-        .done();
+    let run = bench.run("debug template.json response --chunks 1 --html page.html");
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""));
+    assert_eq!(run.stderr, "wrote page.html\n");
     let html = bench.read("page.html");
     assert!(!html.contains(['\u{2028}', '\u{1b}']));
     let page = page(&html);
@@ -83,9 +84,8 @@ fn a_page_is_written_as_other_files_are() {
         assert!(refused.contains("read-only"), "{refused}");
         assert_eq!(bench.read("page.html"), "before");
     }
-    bench
-        .run("derive chat.jinja --html page.html --force")
-        .done();
+    let run = bench.run("derive chat.jinja --html page.html --force");
+    assert_eq!(run.status, 0, "{}", run.stderr);
     assert_eq!(page(&bench.read("page.html"))["title"], "chat");
     let run = bench.run("debug template.json --html page.html --screenshot 80x24");
     assert_eq!(run.status, 2);

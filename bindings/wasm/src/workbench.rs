@@ -96,11 +96,10 @@ pub fn page_replay(
 ) -> Result<String, JsValue> {
     let chunking =
         Chunking::from_str(chunks).map_err(|error| failed("usage", &error.to_string()))?;
-    let reading = Reading {
-        prefix,
-        tools,
-        chunking,
-    };
+    let mut reading = Reading::default();
+    reading.prefix = prefix;
+    reading.tools = tools;
+    reading.chunking = chunking;
     let replay = page::replay(template, response, &reading);
     json(&replay.map_err(|error| failed("page", &error.to_string()))?)
 }
