@@ -36,10 +36,13 @@ export async function launch() {
   return context;
 }
 
+/** How long anything is waited for, in milliseconds: as long as it takes on a busy machine without optimisation. */
+export const PATIENCE = 240000;
+
 /** A page that remembers what went wrong on it, and what it asked for. */
 export async function newPage(context) {
   const page = await context.newPage();
-  page.setDefaultTimeout(20000);
+  page.setDefaultTimeout(PATIENCE);
   page.troubles = [];
   page.requests = [];
   page.on("pageerror", (error) => page.troubles.push(String(error)));
