@@ -18,8 +18,7 @@ use super::{PAGE, Share, Subject, accepted, ask, page, root};
 use crate::support::reference::grammar_python;
 
 /// The chat templates of formats that xgrammar has a structural tag for, and its name for them.
-const BOTH: [(&str, &str); 15] = [
-    ("cohere2_moe", "cohere"),
+const BOTH: [(&str, &str); 14] = [
     ("deepseek_r1_distill_tools", "deepseek_r1"),
     ("deepseek_v3_1", "deepseek_v3_1"),
     ("deepseek_v3_2", "deepseek_v3_2"),
