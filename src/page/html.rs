@@ -103,7 +103,7 @@ mod tests {
         let hostile = "</script><script>alert(1)</script><!--\u{2028}\u{1b}[2J\u{9b}";
         let sample = PageSample::new(hostile, hostile);
         let mut page = Page::of_template(hostile, TEMPLATE, None, vec![sample]);
-        page.record(Options::default(), &|_, _| Vec::new());
+        page.record(Options::default(), &|_, response| vec![response.len()]);
         let html = page.to_html();
         assert_eq!(html.matches("</script>").count(), 2);
         assert_eq!(html.matches("<script").count(), 2);
