@@ -78,7 +78,6 @@ struct Compiled {
     sought: Vec<String>,
     variables: Vec<String>,
     candidates: Vec<(String, Vec<Value>)>,
-    numbers: Vec<String>,
 }
 
 /// The input with which a chat template is rendered: [`RenderInput::new`], and what else is to be set.
@@ -176,7 +175,6 @@ impl ChatTemplate {
                 sought: survey.sought,
                 variables: survey.variables,
                 candidates: survey.candidates,
-                numbers: survey.numbers,
             }),
             tokens: Arc::default(),
         })
@@ -217,18 +215,13 @@ impl ChatTemplate {
     }
 
     /// For a top-level variable, the values that the template compares it with or tests it for, in source order:
-    /// values worth trying. For one that is a number where it is not given, another number. Empty for one that it only prints.
+    /// values worth trying. Empty for one that it only prints.
     pub fn candidates(&self, variable: &str) -> &[Value] {
         self.inner
             .candidates
             .iter()
             .find(|(name, _)| name == variable)
             .map_or(&[], |(_, values)| values.as_slice())
-    }
-
-    /// Returns true for a variable in whose place a number stands where it is not given, as in `budget | default(512)`.
-    pub(crate) fn is_number(&self, variable: &str) -> bool {
-        self.inner.numbers.iter().any(|name| name == variable)
     }
 
     /// Renders a conversation, as `apply_chat_template(tokenize=False)` does.

@@ -148,8 +148,8 @@ impl ChatTemplateSource {
             })
     }
 
-    /// The variables that make a difference beside the conversation, each with the values worth trying: true and false (not of one that is a
-    /// number where it is not given), and each constant that a template compares it with. At most 64 variables, and 18 values of each.
+    /// The variables that make a difference beside the conversation, each with the values worth trying: true, false, and each
+    /// constant that a template compares it with. At most 64 variables, and 18 values of each.
     pub fn kwargs(&self) -> Vec<(String, Vec<Value>)> {
         let mut found: Vec<(String, Vec<Value>)> = Vec::new();
         for (_, template) in &self.templates {
@@ -162,10 +162,7 @@ impl ChatTemplateSource {
                 if found.len() == MAX_KWARGS {
                     return found;
                 }
-                let mut values = match template.is_number(name) {
-                    true => Vec::new(),
-                    false => vec![Value::Bool(true), Value::Bool(false)],
-                };
+                let mut values = vec![Value::Bool(true), Value::Bool(false)];
                 for value in template.candidates(name).iter().take(MAX_VALUES) {
                     if !values.contains(value) {
                         values.push(value.clone());

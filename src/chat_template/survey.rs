@@ -15,8 +15,6 @@ pub(super) struct Survey {
     pub(super) sought: Vec<String>,
     pub(super) variables: Vec<String>,
     pub(super) candidates: Vec<(String, Vec<Value>)>,
-    /// The variables in whose place a number stands where they are not given, so that they are numbers themselves.
-    pub(super) numbers: Vec<String>,
 }
 
 /// Names that stand for something in every template.
@@ -274,12 +272,6 @@ impl<'t> Walk<'t> {
                 then,
                 otherwise,
             } => {
-                if let ExprKind::Test { subject, .. } = &test.kind {
-                    // `budget if budget is defined else 512`, and the other way round.
-                    for fallback in otherwise.iter().map(|other| &**other).chain([&**then]) {
-                        self.fallback(subject, fallback);
-                    }
-                }
                 self.expr(then);
                 self.expr(test);
                 self.truth(test);
@@ -292,12 +284,8 @@ impl<'t> Walk<'t> {
             } => {
                 subject.iter().for_each(|subject| self.expr(subject));
                 self.args(args);
-                match (&**self.tree.name(*name), subject, args.first()) {
-                    ("replace", ..) => self.sought(args),
-                    ("default" | "d", Some(subject), Some(arg)) => {
-                        self.fallback(subject, arg.expr());
-                    }
-                    _ => {}
+                if &**self.tree.name(*name) == "replace" {
+                    self.sought(args);
                 }
             }
             ExprKind::Test {
@@ -346,31 +334,6 @@ impl<'t> Walk<'t> {
         if matches!(expr.kind, ExprKind::Var(_)) {
             self.candidate(expr, Value::Bool(true));
             self.candidate(expr, Value::Bool(false));
-        }
-    }
-
-    /// A variable for which a number stands where it is not given is a number, and worth trying with another one.
-    fn fallback(&mut self, subject: &'t Expr, fallback: &'t Expr) {
-        let ExprKind::Var(name) = &subject.kind else {
-            return;
-        };
-        let number = match &fallback.kind {
-            ExprKind::Neg(number) => &number.kind,
-            number => number,
-        };
-        let ExprKind::Literal(index) = number else {
-            return;
-        };
-        let (Some(text), Literal::Int(number)) = (self.free(*name), &self.tree.literals[*index])
-        else {
-            return;
-        };
-        let other = number.unsigned_abs().saturating_mul(2).saturating_add(3);
-        if let Some(other) = Integer::from_digits(&other.to_string()) {
-            self.candidate(subject, Value::Int(other));
-        }
-        if !self.found.numbers.iter().any(|known| known == text) {
-            self.found.numbers.push(text.to_owned());
         }
     }
 

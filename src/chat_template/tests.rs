@@ -298,22 +298,6 @@ fn a_survey_tells_variables_constants_and_candidates() {
 }
 
 #[test]
-fn what_is_a_number_unless_given_is_tried_with_another_number() {
-    let template = "{{ budget | default(512) }}{{ rest if rest is defined else -1 }}{{ date | default('today') }}";
-    let source = crate::chat_template::from_text("it", template).expect("a template");
-    let number = |text| Value::Int(crate::value::Integer::from_digits(text).expect("digits"));
-    let booleans = || [true, false].map(Value::from).to_vec();
-    assert_eq!(
-        source.kwargs(),
-        [
-            ("budget".to_owned(), vec![number("1027")]),
-            ("rest".to_owned(), vec![number("5")]),
-            ("date".to_owned(), booleans()),
-        ]
-    );
-}
-
-#[test]
 fn a_template_can_be_shared() {
     fn shared<T: Send + Sync + Clone>() {}
     shared::<ChatTemplate>();

@@ -90,9 +90,8 @@ fn the_evidence_is_shown_as_diffs() {
     assert_eq!(explained.stdout, plain.stdout);
     let evidence = explained.stderr.strip_prefix(&plain.stderr).unwrap();
     for part in [
-        "\n  content close  3 ways\n    taken      pattern: ",
+        "\n  content close  2 ways\n    taken      pattern: ",
         "\n    no better  literal: ",
-        "\n    no better  where the response ends: ",
         "\n  anchor  \"<assistant>\"\n",
         "\n    written at chat.jinja:",
         "\n    [-left-]  ",

@@ -153,15 +153,6 @@ impl<'a> Ends<'a> {
         self.instead(ends.collect(), others)
     }
 
-    /// Returns a pattern for any of the ends where nothing but white space, and what may follow a turn, stands behind it: a `;` that ends a
-    /// turn stands within most texts, too, but the one behind which the response ends is no text's.
-    pub(super) fn at_text_end(&self, others: &[&str]) -> Option<String> {
-        let behind = format!("\\s*{}{}", self.optional(self.epilogue), self.text_end);
-        let ends = self.markers.iter();
-        let ends = ends.map(|end| format!("{}(?={behind})", self.end_pattern(end)));
-        self.instead(ends.collect(), others)
-    }
-
     /// Returns a pattern for any of the ends that leaves the text the characters at its end that look like the beginning of an end. In
     /// `~~~~`, where `~~~` is the end, the first `~` is the text's, and so is the first `%` of `%%run f%`, where `%%` is the end and `%run`
     /// opens calls. `None` where neither an end nor a call can begin within an end.

@@ -83,11 +83,6 @@ pub(super) fn content(
                 "what ends the turn may stand in a text as well, without the white space behind it",
                 ends.with_space_behind(&passed),
             ),
-            (
-                "where the response ends",
-                "what ends the turn may stand in a text as well, and only the last one ends it; behind that no engine may leave a token",
-                ends.at_text_end(&passed),
-            ),
         ];
         let rarer = rarer.into_iter().filter_map(|(name, because, end)| {
             let pattern = or_calls(Some(end?))?;
