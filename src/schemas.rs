@@ -20,15 +20,6 @@ pub(crate) enum KeyOrIndex {
     Index(usize),
 }
 
-/// A number, or a name.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-#[expect(dead_code, reason = "the shape of a value, for the schema")]
-pub(crate) enum NumberOrName {
-    Number(usize),
-    Name(String),
-}
-
 /// With `OBVERSE_UPDATE` set the file is written instead.
 fn hold(name: &str, schema: &Schema) {
     let path = format!("{}/schemas/{name}.json", env!("CARGO_MANIFEST_DIR"));

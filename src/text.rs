@@ -1,4 +1,4 @@
-//! The parts that two texts have in common.
+//! The parts that two texts have in common, and texts in HTML.
 
 /// The bytes with which both texts begin; they end between two characters.
 pub(crate) fn common_prefix(a: &str, b: &str) -> usize {
@@ -18,9 +18,33 @@ pub(crate) fn common_suffix(a: &str, b: &str) -> usize {
         .sum()
 }
 
+/// A text as it stands in HTML, SVG and XML, between tags and in quoted attributes alike.
+pub(crate) fn html(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_markup() {
+        assert_eq!(
+            html("<script a='\"'>&é"),
+            "&lt;script a=&#39;&quot;&#39;&gt;&amp;é"
+        );
+    }
 
     #[test]
     fn characters_are_shared_whole() {

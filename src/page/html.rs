@@ -71,23 +71,16 @@ fn inert(json: &str) -> String {
     out
 }
 
-/// A text from outside in HTML.
+/// A text from outside in HTML, without what a terminal would act upon.
 fn text(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => {
-                out.push(char::REPLACEMENT_CHARACTER)
-            }
-            c => out.push(c),
-        }
-    }
-    out
+    let is_inert = |c: &char| !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}');
+    let shown = text.chars();
+    let shown = shown.map(|c| {
+        Some(c)
+            .filter(is_inert)
+            .unwrap_or(char::REPLACEMENT_CHARACTER)
+    });
+    crate::text::html(&shown.collect::<String>())
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ use crate::chunking::Chunking;
 use crate::derive::{self, Case, Derivation, Report};
 use crate::diagnostic::Severity;
 use crate::parser::Options;
+use crate::replay::Timeline;
 use crate::response_template::{ResponseTemplate, config};
 use crate::value::json::{self, Format};
 use crate::value::{Key, Map, Value};
@@ -39,7 +40,6 @@ use template::Marker;
 
 /// Everything that a page shows.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Page {
     /// The name of what is shown.
@@ -57,7 +57,6 @@ pub struct Page {
 
 /// A response that can be looked at.
 #[derive(Debug, Clone, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PageSample {
     /// The name of it.
@@ -177,7 +176,7 @@ impl Page {
         let markers = report.as_ref().map(markers).unwrap_or_default();
         Self {
             title: title.to_owned(),
-            template: TemplateView::of(text, &markers).0,
+            template: TemplateView::of(text, &markers),
             report,
             samples,
             left_out: 0,
@@ -202,9 +201,9 @@ impl Page {
             }
             let tools = tools(&sample.tools).unwrap_or_default();
             let (prefix, response) = (&sample.prefix, &sample.response);
-            sample.replay = Some(PageReplay::record(
+            sample.replay = Some(PageReplay::of(&Timeline::record(
                 &template, prefix, &tools, options, response, &ends,
-            ));
+            )));
         }
     }
 
@@ -308,7 +307,7 @@ fn tools(text: &str) -> Result<Vec<Value>, PageError> {
 /// Looks at a response template that is being edited; `report` is that of the derivation that it comes from, if there is one.
 pub fn template(text: &str, report: Option<&serde_json::Value>) -> TemplateView {
     let markers = report.map(markers).unwrap_or_default();
-    TemplateView::of(text, &markers).0
+    TemplateView::of(text, &markers)
 }
 
 /// Records the parse of a response with the response template in a text.
@@ -321,12 +320,12 @@ pub fn replay(text: &str, response: &str, reading: &Reading) -> Result<PageRepla
     let tools = tools(&reading.tools)?;
     let ends = reading.chunking.ends(response, &[]);
     let ends = ends.map_err(PageError::of)?;
-    Ok(PageReplay::record(
+    Ok(PageReplay::of(&Timeline::record(
         &Arc::new(template),
         &reading.prefix,
         &tools,
         Options::default(),
         response,
         &ends,
-    ))
+    )))
 }

@@ -2,21 +2,18 @@
 //!
 //! Values are told as texts of JSON. JavaScript would change them: its numbers are doubles, and it puts keys that look like numbers first.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 
 use super::utf16::Units;
-use crate::parser::{Options, Status};
+use crate::parser::Status;
 use crate::pattern::Pattern;
 use crate::replay::{Entry, EntryKind, Region, Timeline, spelled};
-use crate::response_template::{Field, ResponseTemplate};
+use crate::response_template::Field;
 use crate::value::json::{self, Format};
 use crate::value::{Map, Value};
 
 /// A recorded parse. Offsets count UTF-16 code units of [`PageReplay::text`].
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PageReplay {
     /// The parsed text: the part of the prefix that stands behind its last start anchor, then the response.
@@ -44,7 +41,6 @@ pub struct PageReplay {
 
 /// A field of the response template.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReplayField {
     /// The key of the message that it fills.
@@ -59,7 +55,6 @@ pub struct ReplayField {
 
 /// The steps, a list for each of their numbers. The lists are equally long.
 #[derive(Debug, Clone, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Steps {
     /// The offset up to which the text had arrived.
@@ -77,13 +72,11 @@ pub struct Steps {
     /// The open region, counted from one; none is zero.
     pub open: Vec<usize>,
     /// The state of the parser: `reading`, `stalled`, `ended` (by a limit) or `over`; only where it changes, as step and state.
-    #[cfg_attr(test, schemars(with = "Vec<[crate::schemas::NumberOrName; 2]>"))]
     pub states: Vec<(usize, &'static str)>,
 }
 
 /// An event, or what no event tells of.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReplayEntry {
     /// `open`, `text`, `close`, `error`, `stray` (a close where no region was open), `unclaimed` (text that no field takes) or `failure`.
@@ -104,7 +97,6 @@ pub struct ReplayEntry {
 
 /// A stretch of text that was given to a field.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReplayRegion {
     /// The field.
@@ -136,7 +128,6 @@ pub struct ReplayRegion {
 
 /// A change of one member of the message.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Change {
@@ -152,7 +143,6 @@ pub enum Change {
 
 /// A member of the message.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Member {
     /// The key.
@@ -163,7 +153,6 @@ pub struct Member {
 
 /// A delimiter that was under way.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReplayWatch {
     /// The field whose delimiter it is.
@@ -179,21 +168,7 @@ pub struct ReplayWatch {
 }
 
 impl PageReplay {
-    /// Records the parse of a response that arrives in chunks that end at these bytes.
-    pub fn record(
-        template: &Arc<ResponseTemplate>,
-        prefix: &str,
-        tools: &[Value],
-        options: Options,
-        response: &str,
-        ends: &[usize],
-    ) -> Self {
-        Self::of(&Timeline::record(
-            template, prefix, tools, options, response, ends,
-        ))
-    }
-
-    fn of(timeline: &Timeline) -> Self {
+    pub(super) fn of(timeline: &Timeline) -> Self {
         let units = Units::of(timeline.text());
         let template = timeline.template();
         let watches = (0..timeline.len()).flat_map(|step| timeline.at(step).watches());
@@ -356,12 +331,24 @@ fn pretty(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::parser::Options;
+    use crate::response_template::ResponseTemplate;
 
     fn replay(fields: &str, response: &str, ends: &[usize]) -> PageReplay {
         let text = format!(r#"{{"start_anchor": "A:", "fields": {fields}}}"#);
         let template = Arc::new(ResponseTemplate::from_json(&text).expect("a template"));
-        PageReplay::record(&template, "", &[], Options::default(), response, ends)
+        let options = Options::default();
+        PageReplay::of(&Timeline::record(
+            &template,
+            "",
+            &[],
+            options,
+            response,
+            ends,
+        ))
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! A response template as a page shows it: its findings with their places, and its delimiters with what they were read from.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 
 use super::utf16::Units;
@@ -16,7 +14,6 @@ use crate::value::json::{self, Places};
 
 /// A response template, looked at. Offsets count UTF-16 code units of [`TemplateView::text`].
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TemplateView {
     /// The text of the document.
@@ -31,7 +28,6 @@ pub struct TemplateView {
 
 /// A finding about a text.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PageFinding {
     /// The weight of it.
@@ -53,7 +49,6 @@ pub struct PageFinding {
 
 /// A delimiter of a response template.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PageDelimiter {
     /// The field; absent for the start anchor.
@@ -80,18 +75,18 @@ pub(super) struct Marker {
 }
 
 impl TemplateView {
-    /// Looks at a response template's text; returns what it compiles to, too.
-    pub(super) fn of(text: &str, markers: &[Marker]) -> (Self, Option<Arc<ResponseTemplate>>) {
+    /// Looks at a response template's text.
+    pub(super) fn of(text: &str, markers: &[Marker]) -> Self {
         let units = Units::of(text);
         let (template, diagnostics) = match ResponseTemplate::from_json(text) {
             Ok(template) => {
                 let found = lint::lint(text, &lint::Options::default());
-                (Some(Arc::new(template)), found)
+                (Some(template), found)
             }
             Err(invalid) => (None, invalid.into_diagnostics()),
         };
         let findings = diagnostics.into_iter();
-        let view = Self {
+        Self {
             text: text.to_owned(),
             valid: template.is_some(),
             findings: findings
@@ -101,8 +96,7 @@ impl TemplateView {
                 .as_ref()
                 .map(|template| delimiters(template, text, &units, markers))
                 .unwrap_or_default(),
-        };
-        (view, template)
+        }
     }
 }
 
@@ -218,8 +212,8 @@ mod tests {
             marker("anchor", "é<a>"),
             marker("content open", " "),
         ];
-        let (view, template) = TemplateView::of(text, &markers);
-        assert!(template.is_some() && view.valid);
+        let view = TemplateView::of(text, &markers);
+        assert!(view.valid);
         let [anchor, close] = view.delimiters.as_slice() else {
             panic!("{view:?}");
         };
@@ -236,8 +230,8 @@ mod tests {
 
     #[test]
     fn what_is_no_response_template_has_findings_alone() {
-        let (view, template) = TemplateView::of("{", &[]);
-        assert!(template.is_none() && !view.valid);
+        let view = TemplateView::of("{", &[]);
+        assert!(!view.valid);
         assert_eq!(view.findings.len(), 1);
         assert!(view.delimiters.is_empty());
     }

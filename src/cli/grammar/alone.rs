@@ -38,10 +38,10 @@ pub(super) enum Looked {
 pub(super) fn look(path: &Path) -> Result<Looked, Problem> {
     if input::is_stdin(path) {
         let text = input::read_text(path)?;
-        return Ok(match is_alone(&text, None) {
-            true => alone(path, text)?,
-            false => Looked::Other(Some(text)),
-        });
+        return match document_alone(&text, None) {
+            Some(document) => alone(path, text, &document),
+            None => Ok(Looked::Other(Some(text))),
+        };
     }
     let file = if path.is_dir() {
         path.join(CONFIG)
@@ -55,37 +55,40 @@ pub(super) fn look(path: &Path) -> Result<Looked, Problem> {
         return Ok(Looked::Other(None));
     }
     let text = input::read_text(&file)?;
-    match is_alone(&text, file.parent()) {
-        true => alone(&file, text),
-        false => Ok(Looked::Other(None)),
+    match document_alone(&text, file.parent()) {
+        Some(document) => alone(&file, text, &document),
+        None => Ok(Looked::Other(None)),
     }
 }
 
-/// Returns true if a text is to be read as a response template, or as a mistake for one.
-fn is_alone(text: &str, folder: Option<&Path>) -> bool {
-    let Ok(value @ Value::Object(_)) = json::parse(text) else {
-        return false;
+/// The document in a text that is to be read as a response template, or as a mistake for one; `None` for any other text.
+fn document_alone(text: &str, folder: Option<&Path>) -> Option<Value> {
+    let document = json::parse(text)
+        .ok()
+        .filter(|value| value.as_object().is_some())?;
+    let has = |key: &str| {
+        let value = document.get(key);
+        value.is_some_and(|value| *value != Value::Null)
     };
-    let has = |key: &str| value.get(key).is_some_and(|value| *value != Value::Null);
     let is_beside = || {
         let folder = folder.filter(|folder| folder.join(CONFIG).is_file());
         folder.is_some_and(|folder| BESIDE.iter().any(|name| folder.join(name).exists()))
     };
-    has("fields")
-        || document::is_grammar(&value)
-        || (has("response_template") && !has("chat_template") && !is_beside())
+    let is_alone = has("fields")
+        || document::is_grammar(&document)
+        || (has("response_template") && !has("chat_template") && !is_beside());
+    is_alone.then_some(document)
 }
 
-fn alone(path: &Path, text: String) -> Result<Looked, Problem> {
-    let value = json::parse(&text).unwrap_or_default();
-    if document::is_grammar(&value) {
+fn alone(path: &Path, text: String, document: &Value) -> Result<Looked, Problem> {
+    if document::is_grammar(document) {
         let message = format!("{} is a grammar already", input::name(path));
         return Err(Problem::failed("usage", message).with_hint(
-            "read with it with `obverse peg` or `obverse parse`; a grammar is made of a chat template or of a response template",
+            "to read a response with it, use `obverse peg` or `obverse parse`; a grammar is made of a chat template or of a response template",
         ));
     }
     let opened = template::read(path.to_owned(), text)?;
-    let token = match value.get("eos_token") {
+    let token = match document.get("eos_token") {
         Some(Value::String(token)) => Some(token.clone()),
         Some(token) => token
             .get("content")

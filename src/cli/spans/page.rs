@@ -9,6 +9,7 @@ use obverse::conversation::spans::{Part, Spans};
 use obverse::value::{Map, Value, json};
 
 use crate::cli::escape;
+use crate::text::html;
 
 /// The end of a page.
 pub(super) const FOOT: &str = "</body>\n</html>\n";
@@ -105,18 +106,7 @@ fn heading(id: Option<&Value>) -> String {
 
 /// A text from outside.
 fn text(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in escape::block(text).chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            c => out.push(c),
-        }
-    }
-    out
+    html(&escape::block(text))
 }
 
 #[cfg(test)]

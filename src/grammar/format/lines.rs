@@ -62,15 +62,10 @@ pub(super) fn read(content: &ContentParser, body: &str, arguments: &Map) -> Resu
         });
         end = value.end;
     }
-    let shape = match lead {
-        None => Shape::Empty(body.to_owned()),
-        Some(lead) => Shape::Tags {
-            lead,
-            separator,
-            tail: body[end..].to_owned(),
-        },
-    };
-    Ok(Found { shape, tags })
+    Ok(Found {
+        shape: Shape::of(body, lead, separator, end),
+        tags,
+    })
 }
 
 /// Returns what ends a line, which no value can have in it; nothing for content that is no lines.

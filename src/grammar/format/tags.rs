@@ -19,6 +19,25 @@ pub(crate) enum Shape {
     },
 }
 
+impl Shape {
+    /// The shape of a body whose last tag ends at the byte `end`. `lead` stands before the first tag, if there is one.
+    pub(super) fn of(
+        body: &str,
+        lead: Option<String>,
+        separator: Option<String>,
+        end: usize,
+    ) -> Self {
+        match lead {
+            None => Self::Empty(body.to_owned()),
+            Some(lead) => Self::Tags {
+                lead,
+                separator,
+                tail: body[end..].to_owned(),
+            },
+        }
+    }
+}
+
 /// A part of a tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TagAtom {
@@ -98,15 +117,10 @@ pub(super) fn read(content: &ContentParser, body: &str, arguments: &Map) -> Resu
         });
         at = found.span.end;
     }
-    let shape = match lead {
-        None => Shape::Empty(body.to_owned()),
-        Some(lead) => Shape::Tags {
-            lead,
-            separator,
-            tail: body[at..].to_owned(),
-        },
-    };
-    Ok(Found { shape, tags })
+    Ok(Found {
+        shape: Shape::of(body, lead, separator, at),
+        tags,
+    })
 }
 
 type Span = std::ops::Range<usize>;

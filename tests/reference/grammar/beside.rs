@@ -14,7 +14,7 @@ use obverse::grammar::ToolChoice;
 use obverse::grammar::emit::Language;
 use obverse::value::{Map, Value, json};
 
-use super::{PAGE, Share, Subject, accepted, ask, page, root};
+use super::{PAGE, Share, Subject, accepted, ask, hold_rows, page};
 use crate::support::reference::grammar_python;
 
 /// The chat templates of formats that xgrammar has a structural tag for, and its name for them.
@@ -235,24 +235,5 @@ fn the_table_beside_hand_written_tags() {
     let only = std::env::var("OBVERSE_ONLY").unwrap_or_default();
     let both = BOTH.iter().filter(|(name, _)| name.contains(&only));
     let rows: Vec<String> = both.map(|both| row(&python, *both)).collect();
-    let rows = rows.join("\n");
-    if std::env::var_os("OBVERSE_UPDATE").is_some() {
-        let page = page();
-        let (before, rest) = page.split_once(BEGIN).expect("where the rows begin");
-        let (_, after) = rest.split_once(END).expect("where they end");
-        let page = format!("{before}{BEGIN}{rows}\n{END}{after}");
-        std::fs::write(root().join(PAGE), page).expect("written");
-        return;
-    }
-    println!("{rows}");
-    let page = page();
-    let stale: Vec<&str> = rows
-        .lines()
-        .filter(|row| !page.lines().any(|line| line == *row))
-        .collect();
-    assert!(
-        stale.is_empty(),
-        "{PAGE} is stale; OBVERSE_UPDATE=1 writes it anew:\n{}",
-        stale.join("\n")
-    );
+    hold_rows([BEGIN, END], &rows);
 }

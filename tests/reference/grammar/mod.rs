@@ -432,6 +432,32 @@ fn page() -> String {
     std::fs::read_to_string(root().join(PAGE)).expect("a page")
 }
 
+/// Holds the rows of a table to what stands on the page, between two comments; with `OBVERSE_UPDATE` set they are written there. A run over
+/// some of the chat templates has some of the rows.
+fn hold_rows([begin, end]: [&str; 2], rows: &[String]) {
+    let page = page();
+    if std::env::var_os("OBVERSE_UPDATE").is_some() {
+        let (before, rest) = page.split_once(begin).expect("where the rows begin");
+        let (_, after) = rest.split_once(end).expect("where they end");
+        let rows = rows.join("\n");
+        let page = format!("{before}{begin}{rows}\n{end}{after}");
+        std::fs::write(root().join(PAGE), page).expect("written");
+        return;
+    }
+    println!("{}", rows.join("\n"));
+    let is_there = |row: &&String| page.lines().any(|line| line == row.as_str());
+    let stale: Vec<&str> = rows
+        .iter()
+        .filter(|row| !is_there(row))
+        .map(String::as_str)
+        .collect();
+    assert!(
+        stale.is_empty(),
+        "{PAGE} is stale; OBVERSE_UPDATE=1 writes it anew:\n{}",
+        stale.join("\n")
+    );
+}
+
 #[test]
 fn the_engines_take_what_is_right_and_refuse_what_is_wrong() {
     let Some(python) = grammar_python() else {
@@ -479,26 +505,5 @@ fn the_table_of_all_chat_templates() {
         .iter()
         .map(|name| row(&python, &Subject::new(name)))
         .collect();
-    let rows = rows.join("\n");
-    if std::env::var_os("OBVERSE_UPDATE").is_some() {
-        let page = page();
-        let (before, rest) = page
-            .split_once("<!-- rows -->\n")
-            .expect("where the rows begin");
-        let (_, after) = rest.split_once("<!-- end -->").expect("where they end");
-        let page = format!("{before}<!-- rows -->\n{rows}\n<!-- end -->{after}");
-        std::fs::write(root().join(PAGE), page).expect("written");
-    } else {
-        println!("{rows}");
-        let page = page();
-        let stale: Vec<&str> = rows
-            .lines()
-            .filter(|row| !page.lines().any(|line| line == *row))
-            .collect();
-        assert!(
-            stale.is_empty(),
-            "{PAGE} is stale; OBVERSE_UPDATE=1 writes it anew:\n{}",
-            stale.join("\n")
-        );
-    }
+    hold_rows(["<!-- rows -->\n", "<!-- end -->"], &rows);
 }

@@ -1,7 +1,7 @@
 //! Texts that may stand between the delimiters of made-up regions.
 
-use super::Says;
 use super::arguments;
+use super::{Says, TOOL};
 use crate::content::{ContentParser, Form};
 use crate::grammar::format::call::{Source, source};
 use crate::grammar::format::dialect;
@@ -95,7 +95,7 @@ fn calls(field: &Field) -> Result<Vec<Body>, String> {
         for id in [id.as_ref(), None] {
             let members = [
                 name.as_ref()
-                    .map(|path| (path.as_slice(), "\"lookup\"".to_owned())),
+                    .map(|path| (path.as_slice(), json::quote(TOOL))),
                 Some((path.as_slice(), text.clone())),
                 id.map(|path| (path.as_slice(), "\"call_1\"".to_owned())),
             ];
