@@ -4,12 +4,13 @@
 //! refuse? A response is broken by its tools, so that the text is one that was rendered and what is wrong is known: the tool has
 //! another name, needs one more argument, or has arguments of another type; and by its text, which is cut short.
 //!
-//! xgrammar's tags are made for a state of the reasoning. Of the ways to ask for them, the one counts that accepts the most rendered responses.
+//! xgrammar's tags are made for a state of the reasoning. Behind each prompt that state counts whose tag accepts the most rendered responses.
 //!
 //! The table in `docs/constrained.md` is written by `OBVERSE_UPDATE=1 cargo test --test reference beside -- --ignored`.
 
 use std::path::PathBuf;
 
+use obverse::derive::Case;
 use obverse::grammar::ToolChoice;
 use obverse::grammar::emit::Language;
 use obverse::value::{Map, Value, json};
@@ -48,6 +49,9 @@ const REASONING: [(&str, bool); 4] = [
 
 /// What is done to responses: nothing, or how they are broken.
 const KINDS: usize = 5;
+
+/// The kind of those that are cut short.
+const CUT: usize = 4;
 
 /// The tools as they are, and as they are for responses to be wrong.
 fn tools(right: &[Value]) -> [Vec<Value>; KINDS] {
@@ -120,91 +124,159 @@ fn set(function: &mut Map, properties: Map, required: Vec<Value>) {
     function.insert("parameters", Value::Object(parameters));
 }
 
-/// The text without the token that ends a turn, which an engine reads as the end.
-fn unended(text: &str, ends: &[String]) -> String {
-    let text = text.trim_end();
-    let end = ends.iter().find_map(|end| text.strip_suffix(end.as_str()));
-    end.unwrap_or(text).to_owned()
+/// Where what ends the turn begins in a response, if something does: what closes the implicit field.
+fn end_of_turn(subject: &Subject, text: &str) -> Option<usize> {
+    let template = &subject.template;
+    let close = template.fields()[template.implicit()?].close.as_ref()?;
+    let mut ends = close.find_iter(text).filter_map(Result::ok);
+    let last = ends.find(|found| found.span.end == text.len())?;
+    Some(last.span.start)
 }
 
-/// The text without the last of what is not white space, of which a few characters belong to what closes a call.
-fn cut(text: &str) -> String {
-    let mut text = text.trim_end().to_owned();
-    for _ in 0..4 {
-        text.pop();
+/// Responses with one prompt and the same tools, of one of the kinds.
+struct Asked<'s> {
+    group: &'s [&'s Case],
+    kind: usize,
+    tools: Vec<Value>,
+    texts: Vec<String>,
+}
+
+impl Asked<'_> {
+    /// Returns true if nothing of the message stands behind the first so many bytes of the text.
+    fn is_whole(&self, subject: &Subject, text: &str, bytes: usize) -> bool {
+        let read = |text: &str| {
+            let (message, left) = subject
+                .read(&self.group[0].prefix, text, &self.group[0].tools)
+                .ok()?;
+            left.is_empty().then_some(message)
+        };
+        let part = text.get(..bytes).and_then(read);
+        part.is_some() && part == read(text)
     }
-    text
-}
 
-/// How many responses of each kind are told right: accepted, or refused where they are broken.
-fn told(name: &str, answers: &[Value]) -> [Share; KINDS] {
-    let mut shares = [Share::default(); KINDS];
-    for (at, answer) in answers.iter().enumerate() {
-        let is_right = at % KINDS == 0;
-        for accepted in accepted(name, answer) {
-            shares[at % KINDS].add(accepted == is_right);
+    /// The text up to the last character without which something of the message is missing, and without that one. A cut in what ends the turn
+    /// would take away no part of a call.
+    fn cut<'t>(&self, subject: &Subject, text: &'t str) -> &'t str {
+        let text = &text[..end_of_turn(subject, text).unwrap_or(text.len())];
+        let ends = text.char_indices().rev().map(|(at, _)| at);
+        let end = ends
+            .into_iter()
+            .find(|at| !self.is_whole(subject, text, *at));
+        &text[..end.unwrap_or(0)]
+    }
+
+    /// How many of the responses are told right: accepted, or refused where they are broken. A response is accepted, too, where the engine
+    /// may end it before it ends, in what ends the turn or where nothing of the message is missing: a grammar may leave it to the engine to
+    /// know the token that ends a turn.
+    fn told(&self, subject: &Subject, answer: &Value) -> Share {
+        let accepted = accepted(&subject.name, answer);
+        let answers = answer.get("texts").and_then(Value::as_array);
+        let answers = answers.expect("a list").iter();
+        let mut share = Share::default();
+        for ((text, is_accepted), answer) in self.texts.iter().zip(accepted).zip(answers) {
+            let answer = answer.as_array().expect("a list");
+            let stops = json::to_string(&answer[0]).parse().ok();
+            let is_accepted = is_accepted
+                || (self.kind != CUT
+                    && answer.get(2) == Some(&Value::Bool(true))
+                    && stops.is_some_and(|stops| {
+                        end_of_turn(subject, text).is_some_and(|end| end <= stops)
+                            || self.is_whole(subject, text, stops)
+                    }));
+            share.add(is_accepted == (self.kind == 0));
         }
+        share
     }
-    shares
+
+    /// Asks for xgrammar's own tag.
+    fn of_theirs(&self, model: &str, (reasoning, force): (&str, bool)) -> Value {
+        let asked = Map::from_iter([
+            ("model".to_owned(), Value::from(model)),
+            ("tools".to_owned(), Value::Array(self.tools.clone())),
+            ("reasoning".to_owned(), Value::from(reasoning)),
+            ("force".to_owned(), Value::Bool(force)),
+        ]);
+        let texts = self.texts.iter().map(|text| Value::from(text.as_str()));
+        Value::Object(Map::from_iter([
+            ("format".to_owned(), Value::from("builtin")),
+            ("grammar".to_owned(), Value::Object(asked)),
+            ("texts".to_owned(), Value::Array(texts.collect())),
+        ]))
+    }
+}
+
+/// The responses with calls, of each kind, in groups.
+fn all_asked<'s>(subject: &Subject, groups: &'s [Vec<&'s Case>]) -> Vec<[Asked<'s>; KINDS]> {
+    let each = groups.iter().map(|group| {
+        let mut kinds = tools(&group[0].tools).into_iter().enumerate();
+        std::array::from_fn(|_| {
+            let (kind, tools) = kinds.next().expect("as many tools as kinds");
+            let mut asked = Asked {
+                group,
+                kind,
+                tools,
+                texts: Vec::new(),
+            };
+            for case in group {
+                let text = case.response.trim_end();
+                let text = match kind {
+                    CUT => asked.cut(subject, text),
+                    _ => text,
+                };
+                asked.texts.push(text.to_owned());
+            }
+            asked
+        })
+    });
+    each.collect()
 }
 
 /// A row of the table.
 fn row(python: &PathBuf, (name, model): (&str, &str)) -> String {
     let subject = Subject::new(name);
     let mut groups = subject.groups();
-    let calling = |case: &&&obverse::derive::Case| case.message.get("tool_calls").is_some();
     for group in &mut groups {
-        *group = group.iter().filter(calling).copied().collect();
+        group.retain(|case| case.message.get("tool_calls").is_some());
     }
     groups.retain(|group| !group.is_empty());
     groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
     groups.truncate(MAX_GROUPS);
-    let mut ours = Vec::new();
-    let mut theirs: [Vec<Value>; REASONING.len()] = Default::default();
-    for group in &groups {
-        let texts: Vec<String> = group
-            .iter()
-            .map(|case| unended(&case.response, &subject.ends))
-            .collect();
-        for (kind, tools) in tools(&group[0].tools).into_iter().enumerate() {
-            let texts: Vec<String> = match kind {
-                4 => texts.iter().map(|text| cut(text)).collect(),
-                _ => texts.clone(),
-            };
-            let grammar = subject.grammar(&group[0].prefix, &tools, ToolChoice::Auto);
+    let asked = all_asked(&subject, &groups);
+    let told = |lines: &[Value]| -> Vec<[Share; KINDS]> {
+        let answers = ask(python, lines);
+        let groups = asked.iter().zip(answers.chunks(KINDS));
+        let told = groups.map(|(asked, answers)| {
+            std::array::from_fn(|kind| asked[kind].told(&subject, &answers[kind]))
+        });
+        told.collect()
+    };
+    let all = || asked.iter().flatten();
+    let ours: Vec<Value> = all()
+        .map(|asked| {
+            let grammar = subject.grammar(&asked.group[0].prefix, &asked.tools, ToolChoice::Auto);
             let language = ("structural-tag", Language::StructuralTag);
-            ours.push(super::line(language, &grammar, &texts));
-            for (at, (reasoning, force)) in REASONING.iter().enumerate() {
-                let asked = Map::from_iter([
-                    ("model".to_owned(), Value::from(model)),
-                    ("tools".to_owned(), Value::Array(tools.clone())),
-                    ("reasoning".to_owned(), Value::from(*reasoning)),
-                    ("force".to_owned(), Value::Bool(*force)),
-                ]);
-                let texts = texts.iter().map(|text| Value::from(text.as_str()));
-                theirs[at].push(Value::Object(Map::from_iter([
-                    ("format".to_owned(), Value::from("builtin")),
-                    ("grammar".to_owned(), Value::Object(asked)),
-                    ("texts".to_owned(), Value::Array(texts.collect())),
-                ])));
-            }
-        }
-    }
-    let ours = told(name, &ask(python, &ours));
-    let each = theirs.iter().map(|lines| told(name, &ask(python, lines)));
-    // Of those that accept as many the first counts.
-    let mut best: Option<[Share; KINDS]> = None;
-    for shares in each {
-        if best.is_none_or(|best| shares[0].right > best[0].right) {
-            best = Some(shares);
-        }
-    }
-    let best = best.expect("a way to ask");
+            super::line(language, &grammar, &asked.texts)
+        })
+        .collect();
+    let ours = told(&ours);
+    let theirs = REASONING.map(|state| {
+        let lines: Vec<Value> = all().map(|asked| asked.of_theirs(model, state)).collect();
+        told(&lines)
+    });
+    // Behind each prompt a server would ask for the state that fits. Of those that accept as many the first counts.
+    let best = (0..groups.len()).map(|group| {
+        let states = theirs.iter().rev().map(|state| state[group]);
+        states
+            .max_by_key(|shares| shares[0].right)
+            .expect("a state")
+    });
+    let best: Vec<[Share; KINDS]> = best.collect();
     let cells = (0..KINDS).map(|kind| {
-        format!(
-            "{} / {} of {}",
-            ours[kind].right, best[kind].right, ours[kind].all
-        )
+        let right = |groups: &[[Share; KINDS]]| -> usize {
+            groups.iter().map(|shares| shares[kind].right).sum()
+        };
+        let all: usize = ours.iter().map(|shares| shares[kind].all).sum();
+        format!("{} / {} of {all}", right(&ours), right(&best))
     });
     let cells: Vec<String> = cells.collect();
     format!("| {name} | `{model}` | {} |", cells.join(" | "))

@@ -2,7 +2,7 @@
 
 Reads one JSON object a line, {"format", "grammar", "texts": [...], "special": [...]}, and writes one a line: {"error"} where the
 engine does not take the grammar, or {"compiled_ms", "texts": [[accepted bytes, whole], ...]}: how many bytes of each text are a live
-prefix, and true where the text may end there.
+prefix, and true where the text may end there. A text that xgrammar refuses has a third item: true where it may end with those bytes.
 
 With the format "builtin" the grammar is xgrammar's own structural tag for the calls of "model", with "tools", "reasoning" and "force".
 
@@ -76,7 +76,7 @@ class Xgrammar:
         read = 0
         for token, length in tokens_of(text, special):
             if not matcher.accept_token(token):
-                return [read, False]
+                return [read, False, bool(matcher.accept_token(EOS))]
             read += length
         return [read, bool(matcher.accept_token(EOS))]
 

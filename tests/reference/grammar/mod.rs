@@ -79,8 +79,6 @@ struct Subject {
     derivation: Derivation,
     template: Arc<ResponseTemplate>,
     written: WrittenFormat,
-    /// The tokens that end a turn.
-    ends: Vec<String>,
 }
 
 impl Subject {
@@ -98,7 +96,6 @@ impl Subject {
             derivation,
             template,
             written,
-            ends: source.tokens.end.clone(),
         }
     }
 
