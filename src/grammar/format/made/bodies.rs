@@ -237,11 +237,14 @@ fn pieces(how: &Pieces<'_>, delims: &[(String, String)], is_first: bool) -> Vec<
             is_plain,
         });
     };
-    let mut values = arguments::all();
-    values.insert("wflag-off", Value::Bool(false));
+    let all = arguments::all();
+    // What is true may be written otherwise than what is false.
+    let off = Value::Bool(false);
+    let switches = all.iter().filter(|(_, value)| **value == Value::Bool(true));
+    let switches = switches.map(|(name, _)| (name, &off));
     let mut firsts: Vec<(String, Value, String)> = Vec::new();
-    for (name, value) in &values {
-        let name = name.strip_suffix("-off").unwrap_or(name);
+    for (name, value) in all.iter().chain(switches) {
+        let name: &str = name;
         for spelling in spellings(value, delims) {
             let Some(text) = (how.one)(name, &spelling) else {
                 continue;
