@@ -1,7 +1,6 @@
 // A browser, and a server of static files for it.
 import { createServer } from "node:http";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { extname, join, normalize } from "node:path";
 import { chromium } from "playwright-core";
 
@@ -23,17 +22,16 @@ export async function serve(folder) {
   return { address: `http://127.0.0.1:${server.address().port}/`, end: () => server.close() };
 }
 
-/** Begins a browser with an empty profile. */
-export async function launch() {
-  const profile = mkdtempSync(join(tmpdir(), "obverse-browser-"));
-  const context = await chromium.launchPersistentContext(profile, {
+/** Begins a browser with an empty profile, in the working folder. A browser that is ended goes on writing there for a while, so that the
+ * folder is left to whoever made it. */
+export function launch() {
+  const profile = mkdtempSync(join(process.cwd(), "browser-"));
+  return chromium.launchPersistentContext(profile, {
     executablePath: process.env.OBVERSE_CHROMIUM ?? "/usr/bin/chromium",
     headless: true,
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
     viewport: { width: 1280, height: 900 },
   });
-  context.on("close", () => rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
-  return context;
 }
 
 /** How long anything is waited for, in milliseconds: as long as it takes on a busy machine without optimisation. */
