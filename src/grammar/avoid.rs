@@ -143,12 +143,14 @@ fn trimmed(mut pieces: Vec<Piece>) -> Vec<Piece> {
 }
 
 /// The sequences as places between characters: a place has steps to others, and may go on to the next for nothing.
+#[derive(Debug, Clone)]
 struct Nfa {
     /// For each place, the characters that lead on or stay, and whether the next place is reached for nothing.
     places: Vec<NfaState>,
     starts: Vec<usize>,
 }
 
+#[derive(Debug, Clone)]
 struct NfaState {
     steps: Vec<(Chars, usize)>,
     free: Option<usize>,
@@ -256,6 +258,46 @@ impl Nfa {
     }
 }
 
+/// The automaton made as far as it is needed, however large it is: for who reads one text.
+#[derive(Debug, Clone)]
+pub(crate) struct Tracker {
+    nfa: Nfa,
+    states: Vec<BTreeSet<usize>>,
+    known: HashMap<BTreeSet<usize>, usize>,
+    steps: HashMap<(usize, char), Option<usize>>,
+}
+
+impl Tracker {
+    /// The one of a text in which none of these stands; it begins in state 0.
+    pub(crate) fn new(avoid: &Avoid) -> Self {
+        let nfa = Nfa::of(&avoid.0);
+        let start = nfa.start();
+        Self {
+            nfa,
+            states: vec![start.clone()],
+            known: HashMap::from([(start, 0)]),
+            steps: HashMap::new(),
+        }
+    }
+
+    /// The state that a character leads to; `None` where the text would have what is avoided.
+    pub(crate) fn step(&mut self, at: usize, c: char) -> Option<usize> {
+        if let Some(to) = self.steps.get(&(at, c)) {
+            return *to;
+        }
+        let set = self.nfa.step(&self.states[at], c);
+        let to = (!self.nfa.is_found(&set)).then(|| {
+            let states = &mut self.states;
+            *self.known.entry(set.clone()).or_insert_with(|| {
+                states.push(set);
+                states.len() - 1
+            })
+        });
+        self.steps.insert((at, c), to);
+        to
+    }
+}
+
 impl Automaton {
     /// The state that a character leads to.
     pub(crate) fn step(&self, at: usize, c: char) -> Option<usize> {
@@ -292,6 +334,9 @@ mod tests {
             assert_eq!(avoid.allows(given), allowed, "{given}");
             let automaton = avoid.automaton().expect("small");
             let end = given.chars().try_fold(0, |at, c| automaton.step(at, c));
+            assert_eq!(end.is_some(), allowed, "{given}");
+            let mut tracker = Tracker::new(&avoid);
+            let end = given.chars().try_fold(0, |at, c| tracker.step(at, c));
             assert_eq!(end.is_some(), allowed, "{given}");
         }
         assert_eq!(

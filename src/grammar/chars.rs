@@ -80,6 +80,27 @@ impl Chars {
         self.has(char::MAX)
     }
 
+    /// A set between brackets, as regular expressions have it, which differ in how they write a character of more than 16 bits.
+    pub(crate) fn class_with(&self, wide: fn(u32) -> String) -> String {
+        self.bracketed(&|c| match c {
+            '\n' => "\\n".to_owned(),
+            '\r' => "\\r".to_owned(),
+            '\t' => "\\t".to_owned(),
+            '\\' | ']' | '[' | '-' | '^' => format!("\\{c}"),
+            c if c.is_ascii_graphic() || c == ' ' => c.to_string(),
+            c => match u32::from(c) {
+                code if code < 0x100 => format!("\\x{code:02x}"),
+                code if code < 0x1_0000 => format!("\\u{code:04x}"),
+                code => wide(code),
+            },
+        })
+    }
+
+    /// A set between brackets as Rust's and Python's regular expressions have it, and our own parsing expressions.
+    pub(crate) fn class_text(&self) -> String {
+        self.class_with(|code| format!("\\U{code:08x}"))
+    }
+
     /// A set between brackets, as GBNF and regular expressions have it.
     pub(crate) fn bracketed(&self, escape: &dyn Fn(char) -> String) -> String {
         let (sign, set) = if self.is_wide() && self.0.len() > 1 {

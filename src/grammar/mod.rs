@@ -18,6 +18,7 @@
 //!
 //! Nothing here knows a model or a marker.
 
+mod accept;
 mod avoid;
 mod calls;
 mod chars;
@@ -43,6 +44,7 @@ use format::Format;
 use json::JsonWriter;
 use lazy::Lazy;
 
+pub use accept::{Acceptor, Next, Refused};
 pub use request::{Reasoning, Request, SpecialToken, ToolChoice};
 pub use sample::Sampler;
 

@@ -57,7 +57,7 @@ impl Writer {
         match self.grammar.arena.get(id).clone() {
             Expr::Text(text) => self.text(&text),
             Expr::Run { chars, min, max } => {
-                let set = chars.bracketed(&in_regex);
+                let set = chars.class_with(|code| format!("\\u{{{code:x}}}"));
                 let times = match max {
                     Some(max) => format!("{{{min},{max}}}"),
                     None if min == 0 => "*".to_owned(),
@@ -197,20 +197,4 @@ pub(super) fn factored(arena: &mut Arena, items: &[Id]) -> (Vec<Id>, Vec<Id>, Ve
         }
     }
     (before, items, after)
-}
-
-/// A character within the brackets of a regular expression.
-fn in_regex(c: char) -> String {
-    match c {
-        '\n' => "\\n".to_owned(),
-        '\r' => "\\r".to_owned(),
-        '\t' => "\\t".to_owned(),
-        '\\' | ']' | '[' | '-' | '^' => format!("\\{c}"),
-        c if c.is_ascii_graphic() || c == ' ' => c.to_string(),
-        c => match u32::from(c) {
-            code if code < 0x100 => format!("\\x{code:02x}"),
-            code if code < 0x1_0000 => format!("\\u{code:04x}"),
-            code => format!("\\u{{{code:x}}}"),
-        },
-    }
 }

@@ -9,12 +9,12 @@ use crate::grammar::peg::build::{
 
 /// White space, as much as there is.
 pub(super) fn blanks() -> Expr {
-    chars(class(&Chars::space()), 0, None)
+    chars(Chars::space().class_text(), 0, None)
 }
 
 /// Characters of a set.
 pub(super) fn run(of: &Chars, min: u32, max: Option<u32>) -> Expr {
-    chars(class(of), min, max)
+    chars(of.class_text(), min, max)
 }
 
 /// A text of words, without the white space around it, in which nothing stands that is avoided.
@@ -95,20 +95,4 @@ fn found(pieces: &[Piece]) -> Expr {
         [] => piece,
         rest => sequence([piece, found(rest)]),
     }
-}
-
-/// A set of characters as a parsing expression has it.
-fn class(chars: &Chars) -> String {
-    chars.bracketed(&|c| match c {
-        '\n' => "\\n".to_owned(),
-        '\r' => "\\r".to_owned(),
-        '\t' => "\\t".to_owned(),
-        '\\' | ']' | '[' | '-' | '^' => format!("\\{c}"),
-        c if c.is_ascii_graphic() || c == ' ' => c.to_string(),
-        c => match u32::from(c) {
-            code if code < 0x100 => format!("\\x{code:02x}"),
-            code if code < 0x1_0000 => format!("\\u{code:04x}"),
-            code => format!("\\U{code:08x}"),
-        },
-    })
 }
