@@ -8,6 +8,7 @@ mod change;
 mod compare;
 mod cuts;
 mod derivation;
+mod disallowed;
 mod explain;
 mod fixture;
 mod kinds;
@@ -24,6 +25,7 @@ mod suite;
 
 pub use compare::{Difference, differences};
 pub use cuts::Effort;
+pub use disallowed::disallowed;
 pub use fixture::{ExpectedError, Fixture, FixtureError, Prompt, WrongPart};
 pub use laws::Broken;
 pub use prompt::PromptError;

@@ -142,6 +142,12 @@ impl Workspace<'_> {
             _ => Vec::new(),
         }
     }
+
+    /// Returns true if `obverse.toml` says that a response template's fixtures are held to its grammar.
+    pub(crate) fn has_grammar(&self, path: &Path) -> bool {
+        let project = self.project.as_ref();
+        project.is_some_and(|project| project.belongings(path).grammar)
+    }
 }
 
 /// Reads an `obverse.toml`.

@@ -76,6 +76,9 @@ pub struct TemplateEntry {
     #[serde(default)]
     #[cfg_attr(test, schemars(schema_with = "engine_names"))]
     pub engines: Vec<Spanned<String>>,
+    /// Whether their fixtures are held to the grammar of what the model may write, as `obverse grammar` makes it.
+    #[serde(default)]
+    pub grammar: bool,
 }
 
 #[cfg(test)]
@@ -135,6 +138,7 @@ struct Template {
     chat_template: Option<String>,
     fixtures: Vec<String>,
     engines: Vec<Engine>,
+    grammar: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -154,6 +158,8 @@ pub struct Belongings {
     pub fixtures: Vec<PathBuf>,
     /// The engines that it is meant for; none means transformers alone.
     pub engines: Vec<Engine>,
+    /// True if its fixtures are held to the grammar of what the model may write.
+    pub grammar: bool,
 }
 
 impl Template {
@@ -197,6 +203,7 @@ impl Project {
                     .map(Spanned::into_inner)
                     .collect(),
                 engines: entry.engines.iter().map(engine).collect::<Result<_, _>>()?,
+                grammar: entry.grammar,
             });
         }
         for code in written.lint.deny {
@@ -276,6 +283,7 @@ impl Project {
                 .map(|path| self.root.join(named(path))),
             fixtures: files::find_outermost(&self.root, &globs),
             engines: entry.engines.clone(),
+            grammar: entry.grammar,
         }
     }
 
@@ -366,6 +374,7 @@ mod tests {
             chat_template = "c/{name}.jinja"
             fixtures = ["f/{name}/*"]
             engines = ["vllm", "transformers"]
+            grammar = true
             [[template]]
             files = ["f/*/*.jsonl"]
             fixtures = ["g/{name}.jsonl", "g/{name}/*"]
@@ -384,7 +393,9 @@ mod tests {
         assert_eq!(belongings.chat_template, Some(at("c/x.jinja")));
         assert_eq!(belongings.fixtures, [at("f/x/1"), at("f/x/2.jsonl")]);
         assert_eq!(belongings.engines, [Engine::Vllm, Engine::Transformers]);
+        assert!(belongings.grammar);
         assert_eq!(project.belongings(&at("f/x/2.jsonl")).engines, []);
+        assert!(!project.belongings(&at("f/x/2.jsonl")).grammar);
         // A glob that goes to any depth finds the same: what is in a fixture's folder is no fixture.
         let text = r#"
             [[template]]

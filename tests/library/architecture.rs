@@ -96,6 +96,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "pattern",
             "chat_template",
             "derive",
+            "grammar",
             "response_schema",
             "response_template",
             "parser",

@@ -37,6 +37,10 @@ pub(crate) struct Selection {
     #[arg(long = "for", value_name = "ENGINE", conflicts_with = "no_derive")]
     engines: Vec<Engine>,
 
+    /// Hold the fixtures to the grammar of what the model may write, also where obverse.toml does not ask for that
+    #[arg(long)]
+    grammar: bool,
+
     #[command(flatten)]
     pub(super) project: ProjectArgs,
 }
@@ -85,6 +89,11 @@ impl Selection {
     /// Returns true if there is something to derive a response template from, and it is wanted.
     pub(super) fn derives(&self, subject: &Subject) -> bool {
         subject.chat.is_some() && !self.no_derive
+    }
+
+    /// Returns true if the fixtures of a response template are held to its grammar.
+    pub(super) fn holds_to_grammar(&self, subject: &Subject) -> bool {
+        self.grammar || subject.has_grammar
     }
 
     /// How the response template is derived again.

@@ -3,11 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use obverse::chat_template::ChatTemplateSource;
-use obverse::check::{self, DocumentText, Fixture, Found};
+use obverse::check::{self, DocumentText, Fixture, Found, Rederived};
+use obverse::derive::{self, DeriveError};
 use obverse::diagnostic::Diagnostic;
+use obverse::grammar::WrittenFormat;
 use obverse::response_schema::{self, ResponseSchema};
 use obverse::response_template::{Engine, ResponseTemplate, config};
 use obverse::value::{Value, json};
@@ -34,13 +36,44 @@ pub(super) struct Subject {
     pub(super) chat: Option<ChatTemplateSource>,
     /// The engines that `obverse.toml` says it is meant for.
     pub(super) engines: Vec<Engine>,
+    /// True if `obverse.toml` says that its fixtures are held to its grammar.
+    pub(super) has_grammar: bool,
     fixtures: Vec<Found>,
+    rederived: OnceLock<Option<Result<Rederived, DeriveError>>>,
+    written: OnceLock<Option<WrittenFormat>>,
 }
 
 impl Subject {
     /// The file, by the name that it has in messages.
     pub(super) fn written<'a>(&'a self, name: &'a str) -> DocumentText<'a> {
         DocumentText::new(name, &self.text)
+    }
+
+    /// The outcome of deriving it again from its chat template, which is done once; `None` where it has none, or is none itself.
+    pub(super) fn rederived(
+        &self,
+        options: &derive::Options,
+    ) -> Option<&Result<Rederived, DeriveError>> {
+        let derived = self.rederived.get_or_init(|| {
+            let (chat, (document, template)) = self.chat.as_ref().zip(self.loaded.as_ref())?;
+            Some(check::rederive(chat, document, template, options))
+        });
+        derived.as_ref()
+    }
+
+    /// How its format is written: as its chat template renders it, and where it has none, as it says itself.
+    pub(super) fn written_format(&self, options: &derive::Options) -> Option<&WrittenFormat> {
+        let written = self.written.get_or_init(|| {
+            let (_, template) = self.loaded.as_ref()?;
+            Some(match (self.rederived(options), &self.chat) {
+                (Some(Ok(rederived)), Some(chat)) => {
+                    let cases = &rederived.derivation.cases;
+                    WrittenFormat::new(template, cases, &chat.tokens.end)
+                }
+                _ => WrittenFormat::from_template(template, &[]),
+            })
+        });
+        written.as_ref()
     }
 }
 
@@ -157,7 +190,10 @@ impl Subjects {
             schema: schema.map(|loaded| loaded.schema),
             chat,
             engines: workspace.engines(path),
+            has_grammar: workspace.has_grammar(path),
             fixtures: Vec::new(),
+            rederived: OnceLock::new(),
+            written: OnceLock::new(),
         });
         Ok(self.all.len() - 1)
     }

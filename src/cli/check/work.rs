@@ -7,6 +7,7 @@ use obverse::chat_template::Clock;
 use obverse::check::{self, Effort, Failure, Fixture, Found, Prompt};
 use obverse::derive::Verdict;
 use obverse::diagnostic::Diagnostic;
+use obverse::grammar::Request;
 use obverse::response_schema;
 use obverse::response_template::{Engine, ResponseTemplate, config};
 use obverse::value::{Value, json};
@@ -157,6 +158,7 @@ fn of_fixture(
             reference, subject, fixture, &prefix, &whole,
         ));
     }
+    diagnostics.extend(disallowed(how, subject, fixture, &prefix));
     if diagnostics.is_empty() {
         diagnostics.extend(deviates(how, subject, fixture, template, &prefix));
     }
@@ -174,6 +176,26 @@ fn ignored(subject: &Subject, fixture: &Fixture) -> Vec<Diagnostic> {
             format!("the conversation's kwarg `{name}`")
         }),
         _ => Vec::new(),
+    }
+}
+
+/// The place at which a response leaves the grammar of what the model may write, where it is held to that.
+fn disallowed(
+    how: &How<'_>,
+    subject: &Subject,
+    fixture: &Fixture,
+    prefix: &str,
+) -> Option<Diagnostic> {
+    if !how.selection.holds_to_grammar(subject) {
+        return None;
+    }
+    let written = subject.written_format(&how.selection.options(subject))?;
+    let request = Request::default()
+        .tools(fixture.tools.clone())
+        .prefix(prefix);
+    match written.grammar(&request) {
+        Ok(grammar) => check::disallowed(&fixture.response, &grammar),
+        Err(error) => Some(Diagnostic::error("no-grammar", error.to_string())),
     }
 }
 
@@ -214,27 +236,26 @@ fn of_document(how: &How<'_>, subject: &Subject) -> Vec<Diagnostic> {
         Some(Err(invalid)) => return invalid.into_diagnostics(),
         None => {}
     }
-    let Some((document, template)) = &subject.loaded else {
+    let Some((_, template)) = &subject.loaded else {
         return config::load_any(&subject.text)
             .err()
             .map(|invalid| invalid.into_diagnostics())
             .unwrap_or_default();
     };
     let derives = how.selection.derives(subject);
-    match subject.chat.as_ref().filter(|_| derives) {
-        Some(chat) => {
-            let options = how.selection.options(subject);
-            match check::rederive(chat, document, template, &options) {
-                Ok(rederived) => of_derivation(subject, template, &rederived, &options.engines),
-                Err(error) => vec![Diagnostic::warning(
-                    "not-derived",
-                    format!(
-                        "nothing can be derived from {}: {error}",
-                        chat.path.display()
-                    ),
-                )],
-            }
-        }
+    let Some(chat) = subject.chat.as_ref().filter(|_| derives) else {
+        return Vec::new();
+    };
+    let options = how.selection.options(subject);
+    match subject.rederived(&options) {
+        Some(Ok(rederived)) => of_derivation(subject, template, rederived, &options.engines),
+        Some(Err(error)) => vec![Diagnostic::warning(
+            "not-derived",
+            format!(
+                "nothing can be derived from {}: {error}",
+                chat.path.display()
+            ),
+        )],
         None => Vec::new(),
     }
 }
