@@ -63,6 +63,14 @@ pub struct ChatTemplateSource {
     pub tokens: TokenLists,
 }
 
+/// The tokens of the lists at which an engine stops, and the tokenizer's own end.
+fn end_tokens(tokens: &TokenLists, special_tokens: &Map) -> Vec<String> {
+    let own = special_tokens.get("eos_token").and_then(Value::as_str);
+    let own = own.filter(|end| !end.is_empty() && !tokens.end.iter().any(|known| known == end));
+    let own = own.map(str::to_owned);
+    tokens.end.iter().cloned().chain(own).collect()
+}
+
 /// The most common tokens for the beginning and the end of a text, for templates that come without a configuration.
 const ASSUMED_TOKENS: [(&str, &str); 2] = [("bos_token", "<s>"), ("eos_token", "</s>")];
 
@@ -103,6 +111,11 @@ impl ChatTemplateSource {
             assumed_tokens,
             ..self.with_special_tokens(tokens)
         }
+    }
+
+    /// The tokens at which an engine stops: those of the tokenizer's files, and the `eos_token`, also where it is assumed.
+    pub fn end_tokens(&self) -> Vec<String> {
+        end_tokens(&self.tokens, &self.special_tokens)
     }
 
     /// The source with a text before each of its templates.
@@ -448,12 +461,7 @@ impl Found {
 
     /// Whatever else the generation configuration lists, an engine stops at the tokenizer's own end.
     fn end_at_own_token(&mut self) {
-        if let Some(Value::String(end)) = self.special_tokens.get("eos_token")
-            && !end.is_empty()
-            && !self.tokens.end.contains(end)
-        {
-            self.tokens.end.push(end.clone());
-        }
+        self.tokens.end = end_tokens(&self.tokens, &self.special_tokens);
     }
 
     fn take_templates(&mut self, document: &Value, holder: &Path) {

@@ -9,7 +9,8 @@ const NEXT: usize = 8;
 const FOUND: usize = 40;
 
 /// The place at which a response leaves a grammar, as a finding that says what might have stood there; `None` where the response may be written, or is
-/// the beginning of one that may: engines stop before the end.
+/// the beginning of one that may: engines stop before the end. `end_tokens` are the tokens at which an engine stops, of which the grammar does not know: one of
+/// them may stand behind a whole response.
 ///
 /// ```
 /// use obverse::check::disallowed;
@@ -20,20 +21,24 @@ const FOUND: usize = 40;
 /// let template = json::parse(r#"{"start_anchor": "A:", "fields": {"content": {"close": "<end>"}}}"#)?;
 /// let template = ResponseTemplate::from_value(&template)?;
 /// let grammar = WrittenFormat::from_template(&template, &[]).grammar(&Request::default())?;
-/// assert_eq!(disallowed("Hello<end>", &grammar), None);
-/// assert_eq!(disallowed("Hello<e", &grammar), None);
-/// let found = disallowed("Hello<end>!", &grammar).expect("something that is not allowed");
+/// assert_eq!(disallowed("Hello<end>", &grammar, &[]), None);
+/// assert_eq!(disallowed("Hello<e", &grammar, &[]), None);
+/// let found = disallowed("Hello<end>!", &grammar, &[]).expect("something that is not allowed");
 /// assert_eq!(found.span, Some(10..11));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn disallowed(response: &str, grammar: &Grammar) -> Option<Diagnostic> {
+pub fn disallowed(response: &str, grammar: &Grammar, end_tokens: &[String]) -> Option<Diagnostic> {
     let mut acceptor = Acceptor::new(grammar);
     let refused = acceptor.feed(response).err()?;
+    let rest = response[refused.at()..].trim_end();
+    let next = acceptor.next();
+    if next.contains(&Next::End) && end_tokens.iter().any(|token| token == rest) {
+        return None;
+    }
     let Refused::Character { at, length } = refused else {
         let message = format!("the response cannot be held to its grammar: {refused}");
         return Some(Diagnostic::error("not-allowed", message));
     };
-    let next = acceptor.next();
     let mut expected: Vec<String> = next.iter().take(NEXT).map(Next::to_string).collect();
     if next.len() > NEXT {
         expected.push("or other things".to_owned());

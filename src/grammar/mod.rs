@@ -148,8 +148,12 @@ impl WrittenFormat {
 }
 
 impl Format {
-    /// Returns what is assumed of a format of which no render shows how it is written.
+    /// Returns what is assumed of a format that no render shows.
     fn assumed(&self) -> Vec<(&'static str, String)> {
+        if self.is_reasoned {
+            let text = "the chat template renders reasoning before some of what a response may begin with: the grammar allows it before all of it, as far as the response template reads that";
+            return vec![("reasoning-assumed", text.to_owned())];
+        }
         if !self.is_made_up {
             return Vec::new();
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use obverse::chat_template::Clock;
+use obverse::chat_template::{ChatTemplateSource, Clock};
 use obverse::check::{self, Effort, Failure, Fixture, Found, Prompt};
 use obverse::derive::Verdict;
 use obverse::diagnostic::Diagnostic;
@@ -194,7 +194,10 @@ fn disallowed(
         .tools(fixture.tools.clone())
         .prefix(prefix);
     match written.grammar(&request) {
-        Ok(grammar) => check::disallowed(&fixture.response, &grammar),
+        Ok(grammar) => {
+            let tokens = subject.chat.as_ref().map(ChatTemplateSource::end_tokens);
+            check::disallowed(&fixture.response, &grammar, &tokens.unwrap_or_default())
+        }
         Err(error) => Some(Diagnostic::error("no-grammar", error.to_string())),
     }
 }

@@ -7,15 +7,18 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use obverse::chat_template::RenderInput;
+use obverse::check;
 use obverse::derive::{self, Derivation};
 use obverse::grammar::emit::Language;
-use obverse::grammar::{Reasoning, Request, Sampler, SpecialToken, ToolChoice, WrittenFormat};
+use obverse::grammar::{
+    Acceptor, Grammar, Next, Reasoning, Request, Sampler, SpecialToken, ToolChoice, WrittenFormat,
+};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
 use crate::cli::derive::derive_problem;
 use crate::cli::given::{self, GivenArgs};
-use crate::cli::problem::Problem;
+use crate::cli::problem::{Document, Problem};
 use crate::cli::render::kwarg;
 use crate::cli::source::{self, Opened, SourceArgs};
 use crate::cli::status::Status;
@@ -35,6 +38,8 @@ use alone::Looked;
 /// opened the reasoning, the grammar begins in it.
 ///
 /// With --sample N texts are written that the grammar allows, each on a line as a JSON string, in the place of the grammar.
+///
+/// With --accepts a response is held to the grammar, as an engine holds its model to it. The exit status is 1 if the grammar does not allow it.
 ///
 /// What a language cannot say of the grammar is told on standard error.
 #[derive(Debug, clap::Args)]
@@ -72,7 +77,7 @@ pub(crate) struct Args {
 
     /// The language: gbnf (llama.cpp), lark (llguidance), structural-tag (xgrammar), peg (Obverse itself, for peg and parse), or json, which has all of them
     #[arg(long, value_enum, value_name = "LANGUAGE", hide_possible_values = true)]
-    #[arg(required_unless_present = "sample")]
+    #[arg(required_unless_present_any = ["sample", "accepts"])]
     format: Option<Format>,
 
     /// With --format gbnf: the grammar from the first sign of a call on, and these signs, as the JSON of a request to llama.cpp
@@ -86,6 +91,10 @@ pub(crate) struct Args {
     /// Where the texts of --sample begin: the same seed gives the same texts
     #[arg(long, value_name = "S", default_value_t = 0, requires = "sample")]
     seed: u64,
+
+    /// Hold a response to the grammar: tell where it leaves it, and what might have stood there; or what may follow it
+    #[arg(long, value_name = "RESPONSE", conflicts_with_all = ["format", "sample", "lazy"])]
+    accepts: Option<PathBuf>,
 
     #[command(flatten)]
     source_args: SourceArgs,
@@ -121,7 +130,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         let message = "`--lazy` is for `--format gbnf` alone: other engines have no triggers";
         return Err(Problem::failed("usage", message).into());
     }
-    input::one_stdin([Some(args.source.as_path()), prefix, tools, format])?;
+    let response = args.accepts.as_deref();
+    input::one_stdin([Some(args.source.as_path()), prefix, tools, format, response])?;
     let tools = args.given.tools()?;
     let prefix = args.given.prefix()?;
     let response_format = format.map(input::read_json).transpose()?;
@@ -129,7 +139,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         Some(path) => special_tokens(path)?,
         None => Vec::new(),
     };
-    let (written, prefix) = match alone::look(&args.source)? {
+    let response = response.map(input::read_text).transpose()?;
+    let (written, prefix, end_tokens) = match alone::look(&args.source)? {
         Looked::Alone(alone) => {
             if !args.kwargs.is_empty() {
                 let message = "`--kwarg` is a variable of a chat template, and the source is a response template alone";
@@ -144,7 +155,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
                 given::warn_without_anchor(&alone.template);
             }
             let written = WrittenFormat::from_template(&alone.template, &alone.end_tokens);
-            (written, prefix)
+            (written, prefix, alone.end_tokens)
         }
         Looked::Other(text) => derived(args, text.as_deref(), prefix, &tools)?,
     };
@@ -175,6 +186,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         output::print_text(&text)?;
         return Ok(Status::Done);
     }
+    if let (Some(path), Some(response)) = (&args.accepts, response) {
+        return accept(path, &response, &grammar, &end_tokens);
+    }
     let language = match args.format {
         Some(Format::Gbnf) if args.lazy => Language::LazyGbnf,
         Some(Format::Gbnf) => Language::Gbnf,
@@ -191,13 +205,42 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     Ok(Status::Done)
 }
 
-/// The format that is derived from a chat template, and the prompt.
+/// Holds a response to the grammar.
+fn accept(
+    path: &Path,
+    response: &str,
+    grammar: &Grammar,
+    end_tokens: &[String],
+) -> Result<Status, Stop> {
+    if let Some(found) = check::disallowed(response, grammar, end_tokens) {
+        Problem::of(found)
+            .about(Document::new(input::name(path), response))
+            .show();
+        return Ok(Status::Found);
+    }
+    let mut acceptor = Acceptor::new(grammar);
+    let next = match acceptor.feed(response) {
+        Ok(()) => acceptor.next(),
+        // An engine's own token ends it.
+        Err(_) => vec![Next::End],
+    };
+    let next: Vec<String> = next.iter().map(|next| format!("  {next}\n")).collect();
+    let text = format!(
+        "allowed, {} bytes; next may come\n{}",
+        response.len(),
+        next.concat()
+    );
+    output::print_text(&escape::block(&text))?;
+    Ok(Status::Done)
+}
+
+/// The format that is derived from a chat template, the prompt, and the tokens at which an engine stops.
 fn derived(
     args: &Args,
     text: Option<&str>,
     prefix: Option<String>,
     tools: &[Value],
-) -> Result<(WrittenFormat, String), Stop> {
+) -> Result<(WrittenFormat, String, Vec<String>), Stop> {
     let opened = match text {
         Some(text) => args.source_args.text(&args.source, text)?,
         None => args.source_args.open(&args.source)?,
@@ -218,7 +261,7 @@ fn derived(
         None => prompt(args, &opened, &derivation, tools)?,
     };
     let written = WrittenFormat::new(&template, &derivation.cases, &opened.source.tokens.end);
-    Ok((written, prefix))
+    Ok((written, prefix, opened.source.end_tokens()))
 }
 
 fn note(text: &str) {

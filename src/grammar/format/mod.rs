@@ -16,6 +16,7 @@ mod dialect;
 mod lines;
 mod made;
 mod parsed;
+mod reasoned;
 mod region;
 mod tags;
 
@@ -151,6 +152,8 @@ pub(crate) struct Format {
     pub(crate) required: u64,
     /// True if the responses were made up, so that nothing is known of the order of the fields.
     pub(crate) is_made_up: bool,
+    /// True if reasoning may stand before what no response shows it before.
+    pub(crate) is_reasoned: bool,
 }
 
 /// The bit of a field; none for those beyond the 64th.
@@ -169,7 +172,8 @@ impl Format {
         end_tokens: &[String],
     ) -> Self {
         let none = Spaces::default();
-        Self::of_shown(template, cases.iter().map(|case| (case, &none)), end_tokens)
+        let shown = cases.iter().map(|case| (case, &none));
+        Self::of_shown(template, shown, end_tokens, true)
     }
 
     /// Makes it of the response template alone: of responses that are made up, and that it reads back.
@@ -178,7 +182,7 @@ impl Format {
         let made = made::responses(&optional);
         let shown = made.responses.iter();
         let shown = shown.map(|made| (&made.case, &made.spaces));
-        let mut format = Self::of_shown(&optional, shown, end_tokens);
+        let mut format = Self::of_shown(&optional, shown, end_tokens, false);
         for (index, field) in template.fields().iter().enumerate() {
             if !field.repeats {
                 format.once |= bit(index);
@@ -202,6 +206,7 @@ impl Format {
         template: &Arc<ResponseTemplate>,
         cases: impl Iterator<Item = (&'c Case, &'c Spaces)>,
         end_tokens: &[String],
+        is_rendered: bool,
     ) -> Self {
         let mut format = Self {
             template: Arc::clone(template),
@@ -214,13 +219,26 @@ impl Format {
             once: 0,
             required: 0,
             is_made_up: false,
+            is_reasoned: false,
         };
         let mut ends: BTreeSet<String> = end_tokens.iter().cloned().collect();
+        let mut shown = Vec::new();
         for (case, spaces) in cases {
             match parsed::parse(template, case, spaces) {
-                Ok(parsed) => format.learn(&parsed, &mut ends),
+                Ok(parsed) => shown.push((case, parsed)),
                 Err(why) if !format.left_out.contains(&why) => format.left_out.push(why),
                 Err(_) => {}
+            }
+        }
+        for (_, parsed) in &shown {
+            format.learn(parsed, &mut ends);
+        }
+        if is_rendered {
+            for case in reasoned::missing(template, &shown) {
+                if let Ok(parsed) = parsed::parse(template, &case, &Spaces::default()) {
+                    format.learn(&parsed, &mut ends);
+                    format.is_reasoned = true;
+                }
             }
         }
         format.style.settle();
