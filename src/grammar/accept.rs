@@ -119,7 +119,7 @@ impl Refused {
 /// assert_eq!(acceptor.feed(" <t>").unwrap_err().at(), 22);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Acceptor {
     /// Every schema in it is written out.
     arena: Arena,
@@ -199,6 +199,11 @@ impl Acceptor {
     /// Returns true if the text may end where it is.
     pub fn is_complete(&self) -> bool {
         self.refused.is_none() && self.live.contains(&EMPTY)
+    }
+
+    /// Why no more is read; `None` as long as the text is allowed.
+    pub fn refused(&self) -> Option<&Refused> {
+        self.refused.as_ref()
     }
 
     /// What may stand next: behind the text, or at the place at which it was refused. Fixed texts come first, the end last.

@@ -76,6 +76,8 @@ pub(crate) enum Action {
     CopyValue,
     CopyPath,
     Spaces,
+    /// Show what the grammar allows next, or hide it.
+    Grammar,
     /// Show the bytes around the place.
     Bytes,
     Evidence,

@@ -92,6 +92,7 @@ const TABLE: &[(&str, &[Binding])] = bindings! {
         "Enter" [(KeyCode::Enter, NONE)] "fold, show in full, go to the marker's place" => Action::Open;
         "m" [key('m')] "from the delimiter at the cursor to its marker" => Action::Evidence;
         "w" [key('w')] "show every space" => Action::Spaces;
+        "a" [key('a')] "in State: what the grammar allows next" => Action::Grammar;
         "H" [key('H')] "the bytes around the place, in hexadecimal" => Action::Bytes;
         "y Y" [key('y')] "copy the value, its JSON path" => Action::CopyValue;
         "" [key('Y')] "" => Action::CopyPath;

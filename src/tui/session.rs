@@ -171,6 +171,7 @@ fn setup(value: &Value) -> Result<Setup, SessionError> {
     Ok(Setup {
         options,
         derivation: value.get("derivation").and_then(Derivation::of_value),
+        chat_template: None,
         chunking: chunking.unwrap_or(Chunking::Recorded),
         byte: value.get("byte").and_then(number).unwrap_or(0),
         breakpoints: breakpoints

@@ -137,6 +137,8 @@ const ROOMS: &[(&str, &[&str])] = &[
         &[
             "pattern",
             "content",
+            "chat_template",
+            "grammar",
             "response_template",
             "parser",
             "deltas",

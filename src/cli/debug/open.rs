@@ -151,6 +151,7 @@ fn found(args: &Args, source: &Path) -> Result<Found, Problem> {
             let mut setup = Setup::new(template, Vec::new());
             setup.derivation = report(args, file)?;
             let chat = args.project.open()?.chat_template(file, &text)?;
+            setup.chat_template.clone_from(&chat);
             Ok(opened(Opened { setup, chat }))
         }
         Err(invalid) => {
@@ -213,6 +214,7 @@ fn derived(args: &Args, path: &Path) -> Result<Opened, Problem> {
     let samples = lost.chain(cases.map(|(number, case)| Sample::of_case(number + 1, case)));
     let setup = Setup {
         derivation: Some(Derivation::of_report(&derivation.report)),
+        chat_template: Some(opened.source.clone()),
         ..Setup::new(template, samples.collect())
     };
     Ok(Opened {

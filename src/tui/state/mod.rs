@@ -1,5 +1,6 @@
 //! All that the debugger knows. It knows no terminal: a screen is what `view` makes of it.
 
+mod allowed;
 mod breakpoint;
 mod derivation;
 pub(crate) mod detail;
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use ratatui::layout::Rect;
 
+pub(crate) use allowed::{Allowed, Answer};
 pub(crate) use breakpoint::{Breakpoint, Trigger};
 pub(crate) use derivation::object;
 pub use derivation::{Derivation, Marker};
@@ -24,6 +26,7 @@ pub use template::Template;
 
 use super::layout::{self, Layout, Pane};
 use super::text::{Editor, Motion, Rows};
+use crate::chat_template::ChatTemplateSource;
 use crate::chunking::{Chunking, ChunkingError, Tokens};
 use crate::parser::{Options, Utf8Decoder};
 use crate::replay::{Arrival, Moment, Recorder, Timeline};
@@ -42,6 +45,8 @@ pub struct Setup {
     pub options: Options,
     /// The derivation of the response template.
     pub derivation: Option<Derivation>,
+    /// The chat template that belongs to it, by which is told what a model may write next.
+    pub chat_template: Option<ChatTemplateSource>,
     /// Where to begin: how many bytes of the response have arrived.
     pub byte: usize,
     /// The breakpoints, as they are written: `field NAME`, `event KIND`, `text TEXT`. What cannot be read is left out.
@@ -57,6 +62,7 @@ impl Setup {
             chunking: Chunking::default(),
             options: Options::default(),
             derivation: None,
+            chat_template: None,
             byte: 0,
             breakpoints: Vec::new(),
         }
@@ -99,6 +105,9 @@ pub(crate) struct State {
     pub(crate) tokens: Option<Tokens>,
     pub(crate) options: Options,
     pub(crate) derivation: Option<Derivation>,
+    pub(crate) chat_template: Option<ChatTemplateSource>,
+    /// The grammar of what may be written; `None` while nobody asks for it.
+    pub(crate) allowed: Option<Allowed>,
     /// The parse in the chosen chunks.
     pub(crate) recorder: Recorder,
     /// The parse in single characters, recorded when a step needs it.
@@ -203,6 +212,8 @@ impl State {
             chunking: setup.chunking,
             options,
             derivation: setup.derivation,
+            chat_template: setup.chat_template,
+            allowed: None,
         };
         state.tell_trouble();
         state.tell_failed(failed);
@@ -316,6 +327,21 @@ impl State {
         let message = self.now().message();
         self.before = std::mem::replace(&mut self.message, message);
         self.count_rows();
+    }
+
+    /// Holds what has arrived to the grammar, where that is asked for.
+    pub(crate) fn follow_grammar(&mut self) {
+        let Some(allowed) = &mut self.allowed else {
+            return;
+        };
+        let sample = &self.samples[self.sample];
+        let end = sample.response.floor_char_boundary(self.place.byte);
+        allowed.follow(
+            self.chat_template.as_ref(),
+            &self.template.compiled,
+            (&sample.prefix, &sample.tools),
+            &sample.response[..end],
+        );
     }
 
     /// Folds a member of the message, or unfolds it.

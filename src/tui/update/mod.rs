@@ -15,11 +15,17 @@ use super::layout;
 use super::layout::Pane;
 use super::state::detail;
 use super::state::tree::{self, value_at};
-use super::state::{Edited, Mode, Quit, RATES, Scroll, Shown, State};
+use super::state::{Allowed, Edited, Mode, Quit, RATES, Scroll, Shown, State};
 use super::text::hex;
 
 /// Does what is asked, and says what the host is to do.
 pub(crate) fn update(state: &mut State, action: Action) -> Effect {
+    let effect = act(state, action);
+    state.follow_grammar();
+    effect
+}
+
+fn act(state: &mut State, action: Action) -> Effect {
     if !matches!(
         action,
         Action::Tick(_) | Action::Arrived(_) | Action::Ended(_)
@@ -127,6 +133,12 @@ fn normal(state: &mut State, action: Action) -> Effect {
         Action::CopyValue => return copy_value(state),
         Action::CopyPath => return copy_path(state),
         Action::Spaces => state.all_spaces = !state.all_spaces,
+        Action::Grammar => {
+            state.allowed = match state.allowed.take() {
+                Some(_) => None,
+                None => Some(Allowed::default()),
+            };
+        }
         Action::Bytes => show_bytes(state),
         Action::Evidence => seek::evidence_of_place(state),
         Action::Leave => {

@@ -8,8 +8,8 @@ use crate::parser::{Edge, Limits, Status};
 use crate::pattern::Pattern;
 use crate::replay::{Moment, Watch, spelled};
 use crate::tui::layout::Pane;
-use crate::tui::state::State;
 use crate::tui::state::detail::SHOWN;
+use crate::tui::state::{Allowed, Answer, State};
 use crate::tui::text::line;
 use crate::tui::theme::Role;
 use crate::value::json;
@@ -74,6 +74,9 @@ fn lines(state: &State) -> Vec<Line> {
             (line(&now.timeline.text()[held], SHOWN), Role::Held),
         ]);
     }
+    if let Some(answer) = state.allowed.as_ref().and_then(Allowed::answer) {
+        allowed(&answer, &mut lines);
+    }
     if now.status() == Status::Reading {
         watched(&now, &mut lines);
     }
@@ -109,6 +112,39 @@ fn lines(state: &State) -> Vec<Line> {
         lines.push(vec![(format!("{what}: {used} of {most}"), Role::Dim)]);
     }
     lines
+}
+
+/// How many of the things are shown that may come next.
+const NEXT: usize = 6;
+
+/// The answer of the grammar, and a row for each thing that may come next.
+fn allowed(answer: &Answer, lines: &mut Vec<Line>) {
+    let next = match answer {
+        Answer::None(why) => {
+            let text = format!("no grammar: {}", line(why, SHOWN));
+            lines.push(vec![(text, Role::Warning)]);
+            return;
+        }
+        Answer::Next(next) => {
+            lines.push(vec![("the grammar allows next".to_owned(), Role::Title)]);
+            next
+        }
+        Answer::Refused(at, next) => {
+            let text = format!("the grammar does not allow byte {at}, where might stand");
+            lines.push(vec![(text, Role::Error)]);
+            next
+        }
+    };
+    for one in next.iter().take(NEXT) {
+        lines.push(vec![(
+            format!("  {}", line(&one.to_string(), SHOWN)),
+            Role::Plain,
+        )]);
+    }
+    if next.len() > NEXT {
+        let text = format!("  and {} more", next.len() - NEXT);
+        lines.push(vec![(text, Role::Dim)]);
+    }
 }
 
 fn region(now: &Moment<'_>) -> Line {
