@@ -13,7 +13,10 @@
 //! What it costs: for each character time linear in the number of stacks, of which grammars of responses have a few. Memory grows with the
 //! stacks that were ever met: with the depth of what nests, not with the length of the text. Both have limits.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt as _};
 
 use super::Grammar;
 use super::avoid::Tracker;
@@ -122,7 +125,7 @@ impl Refused {
 #[derive(Debug, Clone, Default)]
 pub struct Acceptor {
     /// Every schema in it is written out.
-    arena: Arena,
+    arena: Arc<Arena>,
     trackers: HashMap<Id, Tracker>,
     /// Each stack's top, and the stack below it.
     stacks: Vec<(Top, Stack)>,
@@ -145,7 +148,7 @@ impl Acceptor {
     fn of(arena: Arena, root: Id) -> Self {
         let root = Top::Whole(root);
         let mut acceptor = Self {
-            arena,
+            arena: Arc::new(arena),
             trackers: HashMap::new(),
             // The place of the empty stack, whose top is never looked at.
             stacks: vec![(root, EMPTY)],

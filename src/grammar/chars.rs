@@ -1,5 +1,7 @@
 //! Sets of characters.
 
+use std::sync::OnceLock;
+
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
 /// A set of characters as ranges in order, none touching the next. Surrogates are no characters and in no range.
@@ -33,12 +35,14 @@ impl Chars {
 
     /// Returns the characters that Python's `\s` matches.
     pub(crate) fn space() -> Self {
-        let spaces = (0..0x3001).filter_map(char::from_u32);
-        let spaces: Vec<(char, char)> = spaces
-            .filter(|c| c.is_whitespace() || ('\x1c'..='\x1f').contains(c))
-            .map(|c| (c, c))
-            .collect();
-        Self::from_ranges(&spaces)
+        static SPACE: OnceLock<Chars> = OnceLock::new();
+        let all = || {
+            let spaces = (0..0x3001).filter_map(char::from_u32);
+            let spaces = spaces.filter(|c| c.is_whitespace() || ('\x1c'..='\x1f').contains(c));
+            let spaces: Vec<(char, char)> = spaces.map(|c| (c, c)).collect();
+            Self::from_ranges(&spaces)
+        };
+        SPACE.get_or_init(all).clone()
     }
 
     fn class(&self) -> ClassUnicode {

@@ -4,8 +4,9 @@
 //! ways lead there, so that a grammar stays small and an emitter can see what to make a rule of. The builders keep a few
 //! forms away (a sequence in a sequence, texts side by side, a choice of one), which is all the normal form there is.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
+use foldhash::HashMap;
 use smol_str::SmolStr;
 
 use super::avoid::Avoid;

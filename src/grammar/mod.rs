@@ -28,6 +28,7 @@ mod format;
 mod graph;
 mod json;
 mod lazy;
+mod parts;
 pub mod peg;
 pub mod reader;
 mod request;
@@ -244,7 +245,7 @@ impl Grammar {
 
     fn copied(&self, json: &mut dyn FnMut(&mut Arena, &JsonOf) -> Id) -> Self {
         let mut arena = Arena::default();
-        let mut done = std::collections::HashMap::new();
+        let mut done = foldhash::HashMap::default();
         let root = arena.copy(&self.arena, self.root, &mut done, json);
         let used = self.arena.rules_of(self.root);
         for (name, body) in self.arena.rules() {

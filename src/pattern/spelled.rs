@@ -8,7 +8,7 @@
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
 use super::Pattern;
-use super::syntax::ast::{Node, Repeat, RepeatKind};
+use super::syntax::ast::{Assert, Node, Repeat, RepeatKind};
 use super::syntax::class;
 
 /// A stretch of a text and the part of the pattern that it is owed to.
@@ -270,9 +270,27 @@ pub(super) fn single(node: &Node) -> Option<ClassUnicode> {
     }
 }
 
-/// Returns true if the node takes nothing of the text and asks for something.
+/// Returns true if the node takes nothing of the text and asks for something that no text at the place decides: for what is before it, or for the end.
+/// A look-ahead for a text is none.
 fn is_condition(node: &Node) -> bool {
-    node.max_chars() == Some(0) && !node.is_void()
+    let sees_text = match node {
+        Node::Look(look) => !look.negative && !look.behind && !asks_for_end(&look.node),
+        _ => false,
+    };
+    node.max_chars() == Some(0) && !node.is_void() && !sees_text
+}
+
+/// Returns true if a match must reach the end of the text.
+fn asks_for_end(node: &Node) -> bool {
+    match node {
+        Node::Assert(assert) => matches!(assert, Assert::End | Assert::EndOrFinalNewline),
+        Node::Concat(nodes) => nodes.iter().any(asks_for_end),
+        Node::Alternation(nodes) => nodes.iter().all(asks_for_end),
+        Node::Group(_, node) | Node::Atomic(node) => asks_for_end(node),
+        Node::Look(look) => !look.negative && !look.behind && asks_for_end(&look.node),
+        Node::Repeat(repeat) => repeat.min > 0 && asks_for_end(&repeat.node),
+        _ => false,
+    }
 }
 
 pub(super) fn is_space(class: &ClassUnicode) -> bool {

@@ -105,6 +105,33 @@ fn a_lazy_grammar_begins_with_its_trigger() {
     assert_eq!(lark.status, 2);
 }
 
+/// A response is held to the grammar: where it leaves it is shown with what might have stood there, and otherwise what may follow.
+#[test]
+fn a_response_is_held_to_the_grammar() {
+    let bench = bench()
+        .file("begun.txt", "Let me see.<call>{\"name\": \"")
+        .file(
+            "other.txt",
+            "Let me see.<call>{\"name\": \"lose\", \"arguments\": {}}</call></s>",
+        )
+        .file("tailed.txt", "Yes</s>\n");
+    let ask = "grammar chat.jinja --tools tools.json --accepts";
+    let begun = bench.run(&format!("{ask} begun.txt")).done();
+    insta::assert_snapshot!(begun, @"");
+    let other = bench.run(&format!("{ask} other.txt"));
+    assert_eq!((other.status, other.stdout.as_str()), (1, ""));
+    insta::assert_snapshot!(other.stderr, @"");
+    let tailed = bench.run(&format!("{ask} tailed.txt"));
+    insta::assert_snapshot!(tailed.stderr, @"");
+    assert_eq!(tailed.status, 1);
+    let template = bench.run("derive chat.jinja").stdout;
+    let bench = bench.file("template.json", &template);
+    let alone = bench.run("grammar template.json --tools tools.json --accepts tailed.txt");
+    assert_eq!(alone.status, 0, "a response template bears white space");
+    let both = bench.run(&format!("{ask} begun.txt --format lark"));
+    assert_eq!(both.status, 2);
+}
+
 /// A message comes back the same by the response template and by the PEG.
 #[test]
 fn the_peg_reads_what_the_response_template_reads() {

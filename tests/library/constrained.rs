@@ -20,20 +20,33 @@ use crate::support::derived::{self, Derived};
 use crate::support::{cores, schema};
 
 /// Chat templates of three kinds, tried each time: calls as JSON, calls in tags, and calls of values that are written otherwise than in JSON.
-const FEW: [&str; 3] = ["qwen3", "qwen3_coder", "gemma4"];
+pub(crate) const FEW: [&str; 3] = ["qwen3", "qwen3_coder", "gemma4"];
 
 /// How many texts are sampled each time, and how many at length.
 const SAMPLES: [u64; 2] = [40, 1_000];
 
 /// How many falling short is known of: renders that the PEG does not read to their message, samples that the response template does
 /// not read to a message that is right, and samples that the PEG does not read to the message of the response template.
-const KNOWN: &[(&str, [usize; 3])] = &[
-    // The answer ends where a look ahead sees a call, which the grammar does not keep out of it.
-    ("functionary_3_2", [80, 128, 397]),
+pub(crate) const KNOWN: &[(&str, [usize; 3])] = &[
+    // An answer that begins with a letter right behind its marker is read as the name of a tool, and one that ends in the first sign of what opens a call
+    // is cut there by the PEG, not before it.
+    ("functionary_3_2", [4, 128, 138]),
+    (
+        "llamacpp/meetkai-functionary-medium-v3.2.jinja",
+        [4, 128, 138],
+    ),
     // A text between single quotes in which a single quote stands.
     ("lfm2_5", [9, 0, 0]),
+    ("llamacpp/LFM2.5-8B-A1B.jinja", [9, 0, 0]),
+    ("trl/lfm2_2_5.jinja", [9, 0, 0]),
+    ("trl/lfm2_2_5_v2.jinja", [9, 0, 0]),
+    // A text between single quotes that is a single sign of equality, before a further call.
+    ("trl/lfm2_2_5_vl.jinja", [0, 2, 2]),
+    ("trl/lfm2_v2.jinja", [0, 1, 1]),
+    ("trl/lfm2_v2_training.jinja", [0, 1, 1]),
     // Calls with a line end where other renders have none.
     ("minimax_m3", [4, 0, 0]),
+    ("llamacpp/MiniMax-M3.jinja", [8, 0, 0]),
 ];
 
 /// The tools of which calls are sampled.
@@ -49,14 +62,14 @@ pub(crate) const TOOLS: &str = r#"[
 ]"#;
 
 /// A chat template's derivation, and how its format is written.
-struct Subject<'d> {
+pub(crate) struct Subject<'d> {
     derived: &'d Derived,
-    template: Arc<ResponseTemplate>,
+    pub(crate) template: Arc<ResponseTemplate>,
     written: WrittenFormat,
 }
 
 impl<'d> Subject<'d> {
-    fn new(derived: &'d Derived) -> Self {
+    pub(crate) fn new(derived: &'d Derived) -> Self {
         let derivation = derived.expect();
         let template = ResponseTemplate::from_value(&derivation.document.to_value());
         let template = Arc::new(template.expect("a response template"));
@@ -69,11 +82,11 @@ impl<'d> Subject<'d> {
         }
     }
 
-    fn cases(&self) -> &'d [Case] {
+    pub(crate) fn cases(&self) -> &'d [Case] {
         &self.derived.expect().cases
     }
 
-    fn grammar(&self, prefix: &str, tools: &[Value], choice: ToolChoice) -> Grammar {
+    pub(crate) fn grammar(&self, prefix: &str, tools: &[Value], choice: ToolChoice) -> Grammar {
         let request = Request::default()
             .prefix(prefix)
             .tools(tools.to_vec())
@@ -83,7 +96,7 @@ impl<'d> Subject<'d> {
     }
 
     /// The message of a response, and the text that goes to no field.
-    fn read(
+    pub(crate) fn read(
         &self,
         prefix: &str,
         text: &str,
@@ -276,7 +289,7 @@ fn surprises(subjects: &[&Derived], count: u64, known: &[(&str, [usize; 3])]) ->
     });
     let mut surprises = Vec::new();
     for (derived, found) in subjects.iter().zip(found) {
-        let name = derived.stem();
+        let name = derived.known_as();
         let known = known.iter().find(|(known, _)| *known == name);
         let known = known.map_or([0; 3], |(_, known)| *known);
         let counts = found.each_ref().map(Vec::len);
@@ -305,7 +318,10 @@ fn what_may_be_written_is_read_to_one_message() {
 #[test]
 #[ignore = "all chat templates with a thousand texts each; `.ci/run` runs it"]
 fn what_may_be_written_is_read_to_one_message_at_length() {
-    let subjects: Vec<&Derived> = derived::own().iter().collect();
+    let subjects: Vec<&Derived> = derived::all()
+        .iter()
+        .filter(|one| one.outcome.is_ok())
+        .collect();
     let surprises = surprises(&subjects, SAMPLES[1], KNOWN);
     assert!(surprises.is_empty(), "{}", surprises.join("\n"));
 }

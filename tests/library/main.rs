@@ -1,5 +1,6 @@
 //! The library as those who use the crate do, without the reference: what each part does, and the house's own rules.
 
+mod accepted;
 mod alone;
 mod architecture;
 mod constrained;

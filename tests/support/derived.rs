@@ -31,6 +31,14 @@ impl Derived {
         file.strip_suffix(".jinja").unwrap_or(file)
     }
 
+    /// The stem of the project's own, the name below the corpus of others.
+    pub fn known_as(&self) -> &str {
+        match self.is_own() {
+            true => self.stem(),
+            false => &self.name,
+        }
+    }
+
     /// # Panics
     ///
     /// When nothing could be derived.

@@ -12,6 +12,7 @@ mod corpus;
 mod deltas;
 mod derivations;
 mod editing;
+mod grammar;
 mod hostile;
 mod looping;
 mod mouse;

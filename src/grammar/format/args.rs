@@ -79,6 +79,7 @@ pub(crate) struct Style {
     counts: Vec<usize>,
     texts: Vec<(String, Value)>,
     strings: Vec<String>,
+    has_backslash_in_tag: bool,
     candidates: Vec<Dialect>,
 }
 
@@ -128,8 +129,15 @@ impl Style {
         &self.strings
     }
 
+    /// True if a text in a tag that has a backslash was read back.
+    pub(crate) fn has_backslash_in_tag(&self) -> bool {
+        self.has_backslash_in_tag
+    }
+
     fn see_tag(&mut self, seen: &SeenTag) {
         self.see_string(&seen.raw);
+        self.has_backslash_in_tag |=
+            matches!(&seen.value, Value::String(text) if text.contains('\\'));
         let Some(form) = tags::form_of(&seen.raw, &seen.value) else {
             if !self.unknown.contains(&seen.raw) && self.unknown.len() < 3 {
                 self.unknown.push(seen.raw.clone());

@@ -15,6 +15,7 @@
     reason = "a test says what it has seen"
 )]
 
+mod acceptor;
 mod beside;
 
 use std::collections::{BTreeMap, BTreeSet};
