@@ -51,6 +51,6 @@ pub fn disallowed(response: &str, grammar: &Grammar, end_tokens: &[String]) -> O
     );
     let diagnostic = Diagnostic::error("not-allowed", message).with_span(at..at + length);
     Some(diagnostic.with_hint(
-        "an engine that holds its model to `obverse grammar` refuses this: the model has to write it otherwise, or the tools of the fixture are not those that it was given",
+        "an engine that holds its model to `obverse grammar` refuses this: the model has to write it otherwise, or the tools are not those that it was given",
     ))
 }

@@ -117,12 +117,29 @@ fn a_response_is_held_to_the_grammar() {
         .file("tailed.txt", "Yes</s>\n");
     let ask = "grammar chat.jinja --tools tools.json --accepts";
     let begun = bench.run(&format!("{ask} begun.txt")).done();
-    insta::assert_snapshot!(begun, @"");
+    insta::assert_snapshot!(begun, @r#"
+    allowed, 27 bytes; next may come
+      "find\", \"arguments\": {"
+    "#);
     let other = bench.run(&format!("{ask} other.txt"));
     assert_eq!((other.status, other.stdout.as_str()), (1, ""));
-    insta::assert_snapshot!(other.stderr, @"");
+    insta::assert_snapshot!(other.stderr, @r#"
+    error[not-allowed]: the grammar of what the model may write does not allow what stands here
+                        expected "find\", \"arguments\": {"
+                        found    "lose\", \"arguments\": {}}</call></s>"
+     --> other.txt:1:28
+      |
+    1 | Let me see.<call>{"name": "lose", "arguments": {}}</call></s>
+      |                            ^
+      |
+      = help: an engine that holds its model to `obverse grammar` refuses this: the model has to write it otherwise, or the tools are not those that it was given
+    "#);
     let tailed = bench.run(&format!("{ask} tailed.txt"));
-    insta::assert_snapshot!(tailed.stderr, @"");
+    insta::assert_snapshot!(tailed.stderr.lines().take(3).collect::<Vec<_>>().join("\n"), @r#"
+    error[not-allowed]: the grammar of what the model may write does not allow what stands here
+                        expected the end
+                        found    "\n"
+    "#);
     assert_eq!(tailed.status, 1);
     let template = bench.run("derive chat.jinja").stdout;
     let bench = bench.file("template.json", &template);

@@ -53,7 +53,26 @@ fn what_may_come_next_is_shown_at_every_step_both_ways() {
         press(&mut bench, "<right>");
         seen.push(told(&mut bench));
     }
-    insta::assert_debug_snapshot!(seen);
+    let seen_rows: Vec<String> = seen.iter().map(|rows| rows.join("\n  ")).collect();
+    insta::assert_snapshot!(seen_rows.join("\n"), @r#"
+    the grammar allows next
+      "</s>"
+      "<call>{\"name\": \"find\", \"arguments\": {"
+      text
+      the end
+    the grammar allows next
+      "</s>"
+      "<call>{\"name\": \"find\", \"arguments\": {"
+      "ll>{\"name\": \"find\", \"arguments\": {"
+      text
+      the end
+    the grammar allows next
+      "me\": \"find\", \"arguments\": {"
+    the grammar does not allow byte 20, where might stand
+      "find\", \"arguments\": {"
+    the grammar does not allow byte 20, where might stand
+      "find\", \"arguments\": {"
+    "#);
     for earlier in seen.iter().rev().skip(1) {
         press(&mut bench, "<left>");
         assert_eq!(told(&mut bench), *earlier);
