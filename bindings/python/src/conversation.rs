@@ -75,7 +75,7 @@ impl Chat {
 }
 
 impl Chat {
-    fn template(
+    pub(crate) fn template(
         &self,
         input: &RenderInput,
     ) -> Result<&obverse::chat_template::ChatTemplate, String> {
@@ -86,18 +86,20 @@ impl Chat {
 
 /// The input that a dict spells.
 fn input(conversation: &Bound<'_, PyAny>) -> PyResult<RenderInput> {
-    let Value::Object(mut members) = convert::from_python(conversation, Foreign::Refuse)? else {
-        return Err(PyTypeError::new_err(
+    match convert::from_python(conversation, Foreign::Refuse)? {
+        Value::Object(members) => input_of(members).map_err(PyTypeError::new_err),
+        _ => Err(PyTypeError::new_err(
             "a conversation is a dict with `messages`",
-        ));
-    };
+        )),
+    }
+}
+
+/// The input that such members spell.
+pub(crate) fn input_of(mut members: Map) -> Result<RenderInput, String> {
     let list = |name: &str, value: Option<Value>| match value {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Array(items)) => Ok(Some(items)),
-        Some(other) => {
-            let message = format!("{name} must be a list, not {}", other.type_name());
-            Err(PyTypeError::new_err(message))
-        }
+        Some(other) => Err(format!("{name} must be a list, not {}", other.type_name())),
     };
     let messages = list("messages", members.shift_remove("messages"))?;
     let kwargs = match members.shift_remove("kwargs") {
@@ -135,13 +137,13 @@ fn told(py: Python<'_>, found: Spans) -> PyResult<Told<'_>> {
 }
 
 /// Offsets in characters.
-struct Characters {
+pub(crate) struct Characters {
     /// The byte at which each character starts; nothing where each is a byte.
     starts: Option<Vec<usize>>,
 }
 
 impl Characters {
-    fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let starts = || text.char_indices().map(|(at, _)| at).collect();
         Self {
             starts: (!text.is_ascii()).then(starts),
@@ -149,7 +151,7 @@ impl Characters {
     }
 
     /// How many characters start before a byte.
-    fn before(&self, at: usize) -> usize {
+    pub(crate) fn before(&self, at: usize) -> usize {
         match &self.starts {
             None => at,
             Some(starts) => starts.partition_point(|start| *start < at),

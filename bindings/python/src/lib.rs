@@ -1,5 +1,6 @@
 //! Obverse for Python: arguments in, results out. What is nicer said in Python is in the package `obverse` around it.
 
+mod arrow;
 mod chat;
 mod conversation;
 mod convert;
@@ -34,6 +35,8 @@ fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 /// The native part of the package.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::arrow::{arrow_masks, arrow_parse, arrow_spans};
     #[pymodule_export]
     use super::chat::{derive_from, inspect_from, lint_text};
     #[pymodule_export]

@@ -3,7 +3,7 @@
 from typing import Any
 
 import obverse
-from obverse import chat_parsing
+from obverse import arrow, chat_parsing
 
 template: dict[str, Any] = {"start_anchor": "<assistant>", "fields": {"content": {}}}
 
@@ -59,3 +59,8 @@ def dropped_in() -> dict[str, Any]:
     parser.feed("Hi")
     obverse.uninstall()
     return chat_parsing.parse_response("Hi", template, prefix="")
+
+
+def batches(table: Any, chat: obverse.ChatTemplate) -> list[arrow.ArrowTable]:
+    found = arrow.spans(table, chat, tools="tools", error=None, enable_thinking=False)
+    return [arrow.parse(table, template, prefix="prompt", tools=[{"name": "f"}]), found, arrow.masks(found)]

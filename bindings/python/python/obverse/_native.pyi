@@ -6,6 +6,8 @@ from typing import Any, Literal, overload
 
 from .errors import ParseError
 
+from .arrow import ArrowTable
+
 class ResponseTemplate:
     """A response template, validated and compiled; it can be given wherever the document can, and pickled.
 
@@ -209,3 +211,28 @@ def lint_text(
     engines: list[str] = ...,
 ) -> list[dict[str, Any]]: ...
 def main(arguments: list[str]) -> int: ...
+def arrow_masks(data: Any, *, generated: str, offsets: str, mask: str) -> ArrowTable: ...
+def arrow_parse(
+    data: Any,
+    template: Any,
+    *,
+    response: str,
+    prefix: str | None,
+    tools: str | None,
+    schemas: Iterable[Any] | None,
+    message: str,
+    error: str | None,
+    threads: int | None,
+) -> ArrowTable: ...
+def arrow_spans(
+    data: Any,
+    chat: Chat,
+    *,
+    messages: str,
+    tools: str | None,
+    kwargs: dict[str, Any],
+    text: str,
+    generated: str,
+    error: str | None,
+    threads: int | None,
+) -> ArrowTable: ...

@@ -1,0 +1,221 @@
+"""Record batches: the same as row by row, whatever the columns are made of; with datasets, and on several workers of Ray."""
+
+import json
+import os
+import random
+import unittest
+from pathlib import Path
+
+import obverse
+from support import CHAT_TEMPLATES, TEMPLATE
+
+try:
+    import pyarrow as pa
+
+    from obverse import arrow
+except ImportError:
+    if os.environ.get("OBVERSE_DATASETS"):
+        raise
+    pa = None
+
+CHAT = (CHAT_TEMPLATES / "qwen3.jinja").read_text(encoding="utf-8")
+WORDS = ["", "Hello", "du bist schön", "你好 <think>", "a\nb", "{}", " ", "</call>", "<call>{\"n\": 1}</call>", "\U0001f600"]
+TOOLS = [{"type": "function", "function": {"name": "find", "description": "Finds.", "parameters": {"type": "object", "properties": {"what": {"type": "string"}}}}}]
+
+
+def conversations(count, seed=7):
+    """Conversations of a few turns, with reasoning and calls here and there."""
+    rng = random.Random(seed)
+    all = []
+    for _ in range(count):
+        messages = []
+        for _ in range(rng.randrange(1, 4)):
+            messages.append({"role": "user", "content": rng.choice(WORDS)})
+            answer = {"role": "assistant", "content": rng.choice(WORDS)}
+            if rng.random() < 0.5:
+                answer["reasoning_content"] = rng.choice(WORDS) or "Hm."
+            if rng.random() < 0.3:
+                answer["tool_calls"] = [{"type": "function", "function": {"name": "find", "arguments": {"what": rng.choice(WORDS)}}}]
+            messages.append(answer)
+        all.append(messages)
+    return all
+
+
+def characters(text):
+    """A tokenizer: each character is a token."""
+    return [[at, at + 1] for at in range(len(text))]
+
+
+@unittest.skipIf(pa is None, "pyarrow is not installed")
+class Parsing(unittest.TestCase):
+    def setUp(self):
+        rng = random.Random(3)
+        self.responses = ["".join(rng.choices(WORDS, k=5)) + "</assistant>" for _ in range(49)]
+        self.responses.insert(20, "<call>{oops</call>")
+        self.expected = obverse.parse_many(self.responses, TEMPLATE, errors="return")
+
+    def check(self, table, **options):
+        done = pa.table(arrow.parse(table, TEMPLATE, **options))
+        for message, error, expected in zip(done["message"].to_pylist(), done["error"].to_pylist(), self.expected, strict=True):
+            if isinstance(expected, obverse.ParseError):
+                self.assertIsNone(message)
+                self.assertEqual(error, str(expected))
+            else:
+                self.assertIsNone(error)
+                self.assertEqual(json.loads(message), expected)
+        return done
+
+    def test_a_column_gives_what_each_response_gives(self):
+        done = self.check(pa.table({"id": range(50), "response": self.responses}))
+        self.assertEqual(done.column_names, ["id", "response", "message", "error"])
+        self.assertTrue(any(isinstance(one, obverse.ParseError) for one in self.expected))
+
+    def test_texts_of_every_kind_are_read_sliced_and_in_chunks(self):
+        for kind in [pa.string(), pa.large_string(), pa.string_view()]:
+            column = pa.array(["left out", *self.responses], kind).slice(1)
+            self.check(pa.table({"response": column}))
+            chunks = pa.chunked_array([column.slice(0, 7), column.slice(7)])
+            self.check(pa.table({"response": chunks}))
+        self.check(pa.record_batch({"response": self.responses}), threads=1)
+
+    def test_tools_and_prefixes_of_each_row(self):
+        template = {
+            "start_anchor": "A:",
+            "fields": {
+                "thinking": {"open": "<think>", "close": "</think>"},
+                "tool_calls": {
+                    "open_pattern": r"<f (?P<name>\w+)>",
+                    "close": "</f>",
+                    "repeats": True,
+                    "content": "xml-inline",
+                    "content_args": {"tag_pattern": "<(?P<key>\\w+)>(?P<value>.*?)</(?P=key)>"},
+                    "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}},
+                },
+                "content": {},
+            },
+        }
+        typed = [{"name": "f", "parameters": {"type": "object", "properties": {"n": {"type": kind}}}} for kind in ["integer", "string"]]
+        rows = {"response": ["<f f><n>1</n></f>"] * 3, "prompt": ["A:", "A:", "A:<think>"], "own": [[typed[0]], [typed[1]], None]}
+        table = pa.table(rows)
+        texts = table.set_column(2, "own", pa.array([json.dumps(one) for one in rows["own"]]))
+        for given in [table, texts]:
+            done = pa.table(arrow.parse(given, template, prefix="prompt", tools="own"))
+            messages = [json.loads(message) for message in done["message"].to_pylist()]
+            self.assertEqual(messages[0]["tool_calls"][0]["function"]["arguments"], {"n": 1})
+            self.assertEqual(messages[1]["tool_calls"][0]["function"]["arguments"], {"n": "1"})
+            self.assertEqual(messages[2], {"thinking": "<f f><n>1</n></f>"})
+
+    def test_nothing_in_gives_nothing_out(self):
+        done = pa.table(arrow.parse(pa.table({"response": pa.array([], pa.string())}), TEMPLATE))
+        self.assertEqual((done.num_rows, done.column_names), (0, ["response", "message", "error"]))
+        done = pa.table(arrow.parse(pa.table({"response": pa.array([None, None])}), TEMPLATE))
+        self.assertEqual(done["message"].to_pylist(), [None, None])
+
+    def test_what_is_wrong_is_said(self):
+        with self.assertRaisesRegex(ValueError, "there is no column 'said'|there is no column \"said\""):
+            arrow.parse(pa.table({"response": ["Hi"]}), TEMPLATE, response="said")
+        with self.assertRaisesRegex(TypeError, "response.*must have texts, and has Int64"):
+            arrow.parse(pa.table({"response": [1]}), TEMPLATE)
+        with self.assertRaises(obverse.ParseError):
+            arrow.parse(pa.table({"response": ["<call>{oops</call>"]}), TEMPLATE, error=None)
+
+
+@unittest.skipIf(pa is None, "pyarrow is not installed")
+class Spans(unittest.TestCase):
+    def setUp(self):
+        self.chat = obverse.ChatTemplate(CHAT)
+        self.conversations = conversations(60)
+        self.expected = self.chat.spans_many([{"messages": messages} for messages in self.conversations])
+
+    def check(self, table):
+        found = arrow.spans(table, self.chat)
+        done = pa.table(found)
+        self.assertEqual(done["text"].to_pylist(), [one.text for one in self.expected])
+        ranges = [[(one["start"], one["end"]) for one in row] for row in done["generated"].to_pylist()]
+        self.assertEqual(ranges, [one.ranges for one in self.expected])
+        offsets = pa.array([characters(one.text) for one in self.expected])
+        masks = pa.table(arrow.masks(done.append_column("offset_mapping", offsets)))["assistant_masks"].to_pylist()
+        for mask, one in zip(masks, self.expected, strict=True):
+            inside = [any(start <= at < end for start, end in one.ranges) for at in range(len(one.text))]
+            self.assertEqual(mask, [int(is_inside) for is_inside in inside])
+
+    def test_lists_of_structs_and_json_give_what_each_conversation_gives(self):
+        self.check(pa.table({"messages": self.conversations}))
+        self.check(pa.table({"messages": [json.dumps(one) for one in self.conversations]}))
+        column = pa.array([[], *self.conversations]).slice(1)
+        self.check(pa.table({"messages": pa.chunked_array([column.slice(0, 9), column.slice(9)])}))
+
+    def test_tools_and_kwargs_are_rendered(self):
+        messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes"}]
+        expected = self.chat.spans(messages, tools=TOOLS)
+        for tools in [TOOLS, json.dumps(TOOLS)]:
+            done = pa.table(arrow.spans(pa.table({"messages": [messages], "tools": [tools]}), self.chat, tools="tools"))
+            self.assertEqual(done["text"].to_pylist(), [expected.text])
+
+    def test_a_conversation_that_does_not_render_stops_no_other(self):
+        rows = ["[]", "no JSON", "{}", json.dumps(self.conversations[0]), None]
+        done = pa.table(arrow.spans(pa.table({"messages": pa.array(rows)}), self.chat))
+        self.assertEqual([error is None for error in done["error"].to_pylist()][1:], [False, False, True, True])
+        self.assertEqual(done["text"].to_pylist()[3:], [self.expected[0].text, None])
+        self.assertIn("no JSON", done["error"].to_pylist()[1])
+
+    def test_tokens_without_a_start_are_told_by_their_last_character(self):
+        table = pa.table({"generated": [[{"start": 3, "end": 5}]], "offset_mapping": [[[0, 0], [0, 3], [4, 4], [4, 6], [5, 6]]]})
+        done = pa.table(arrow.masks(table))
+        spans = obverse.Spans("abcdef", [], [(3, 5)])
+        try:
+            expected = spans.mask(table["offset_mapping"].to_pylist()[0]).tolist()
+        except ImportError:
+            expected = [0, 0, 1, 1, 0]
+        self.assertEqual(done["assistant_masks"].to_pylist(), [expected])
+
+    def test_what_is_wrong_is_said(self):
+        with self.assertRaisesRegex(TypeError, "must have lists, or their JSON as text, and has Int64"):
+            arrow.spans(pa.table({"messages": [1]}), self.chat)
+        with self.assertRaisesRegex(TypeError, "which JSON does not have"):
+            arrow.spans(pa.table({"messages": [[{"content": b"bytes"}]]}), self.chat)
+        with self.assertRaisesRegex(TypeError, "lists of pairs of whole numbers"):
+            arrow.masks(pa.table({"generated": [[1]], "offset_mapping": [[1]]}))
+
+
+def marked(batch):
+    """What a worker does with a batch: everything that it needs is made in it."""
+    chat = obverse.ChatTemplate(CHAT)
+    done = pa.table(arrow.spans(batch, chat))
+    offsets = pa.array([characters(text) for text in done["text"].to_pylist()])
+    return pa.table(arrow.masks(done.append_column("offset_mapping", offsets)))
+
+
+@unittest.skipUnless(os.environ.get("OBVERSE_DATASETS"), "datasets and Ray are not asked for")
+class DataSets(unittest.TestCase):
+    def setUp(self):
+        self.conversations = conversations(40, seed=11)
+        self.expected = marked(pa.table({"messages": self.conversations})).to_pydict()
+
+    def test_datasets_maps_batches(self):
+        import datasets
+
+        given = datasets.Dataset.from_dict({"messages": self.conversations}).with_format("arrow")
+        done = given.map(marked, batched=True, batch_size=7, load_from_cache_file=False).with_format(None)
+        self.assertEqual(done["text"][:], self.expected["text"])
+        self.assertEqual([list(mask) for mask in done["assistant_masks"][:]], self.expected["assistant_masks"])
+
+    def test_workers_of_ray_map_batches(self):
+        import ray
+
+        # The workers find this module, too.
+        found = {"env_vars": {"PYTHONPATH": str(Path(__file__).parent)}}
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env=found)
+        try:
+            rows = [{"id": at, "messages": json.dumps(one)} for at, one in enumerate(self.conversations)]
+            data = ray.data.from_items(rows, override_num_blocks=4)
+            done = data.map_batches(marked, batch_format="pyarrow", batch_size=None, concurrency=2).take_all()
+        finally:
+            ray.shutdown()
+        done.sort(key=lambda row: row["id"])
+        self.assertEqual([row["text"] for row in done], self.expected["text"])
+        self.assertEqual([list(row["assistant_masks"]) for row in done], self.expected["assistant_masks"])
+
+
+if __name__ == "__main__":
+    unittest.main()
