@@ -221,7 +221,7 @@ fn an_action_without_the_binary_says_so() {
     );
 }
 
-/// What becomes of the action where a folder stands in for the releases; without `version=installed`, and with what GitHub says.
+/// The action run where a folder stands in for the releases; without `version=installed`, and with what GitHub says.
 fn installing(releases: &Bench, said: &[&str]) -> Option<Value> {
     let project = own("qwen3");
     let output = run(Command::new(tool("python")?)

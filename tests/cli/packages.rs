@@ -1,4 +1,4 @@
-//! What is released: versions, scripts and workflows that must fit each other, and archives that depend on nothing but what is in them.
+//! Releases: versions, scripts and workflows that must fit each other, and archives that depend on nothing but what is in them.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
