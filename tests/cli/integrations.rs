@@ -7,13 +7,14 @@ use serde_json::Value;
 
 use crate::bench::{Bench, binary};
 use crate::check::own;
+use crate::packages;
 
-fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// A program of the virtual environment; `None` where there is no such, which in CI fails.
-fn tool(name: &str) -> Option<PathBuf> {
+pub(crate) fn tool(name: &str) -> Option<PathBuf> {
     let path = root().join(".venv/bin").join(name);
     if path.exists() {
         return Some(path);
@@ -36,7 +37,7 @@ fn run(command: &mut Command) -> Output {
         .expect("the program runs")
 }
 
-fn text(output: &Output) -> String {
+pub(crate) fn text(output: &Output) -> String {
     let (out, err) = (&output.stdout, &output.stderr);
     String::from_utf8_lossy(out).into_owned() + &String::from_utf8_lossy(err)
 }
@@ -220,6 +221,131 @@ fn an_action_without_the_binary_says_so() {
     );
 }
 
+/// The action run where a folder stands in for the releases; without `version=installed`, and with what GitHub says.
+fn installing(releases: &Bench, said: &[&str]) -> Option<Value> {
+    let project = own("qwen3");
+    let output = run(Command::new(tool("python")?)
+        .arg(root().join("tests/tools/action.py"))
+        .arg(project.path(""))
+        .arg(format!(
+            "github.server_url=file://{}",
+            releases.path("").display()
+        ))
+        .args(["args=--no-derive", "summary=false"])
+        .args(said)
+        .env("OBVERSE_REAL", binary()));
+    assert!(output.status.success(), "{}", text(&output));
+    Some(serde_json::from_slice(&output.stdout).expect("JSON"))
+}
+
+/// A release of a binary for Linux, made by the scripts that make releases.
+fn released(tag: &str) -> Bench {
+    let folder = format!("owner/obverse/releases/download/{tag}");
+    let bench = Bench::new();
+    packages::packed(&bench, "x86_64-unknown-linux-musl", &folder);
+    let output = packages::script("sums", &[&bench.path(&folder)]);
+    assert!(output.status.success(), "{}", text(&output));
+    bench
+}
+
+#[track_caller]
+fn refused(done: &Value, step: &str, told: &[&str]) {
+    assert_eq!(done["failed"], step, "{done}");
+    let log = done["log"].as_str().expect("a log");
+    for told in told {
+        assert!(log.contains(told), "{told} in {log}");
+    }
+}
+
+#[test]
+fn the_action_installs_a_release() {
+    let tag = concat!("v", env!("CARGO_PKG_VERSION"));
+    let releases = released(tag);
+    let at_tag = format!("github.action_ref={tag}");
+    let named = format!("version={tag}");
+    // The path of a real run tells the action's repository and revision, whatever else is said.
+    let path = releases.path("_actions/owner/obverse").join(tag);
+    let by_path = format!("github.action_path={}", path.display());
+    for said in [
+        &[&*at_tag][..],
+        &["github.action_ref=main", &named],
+        // The commit of the release, as the binary tells it.
+        &["github.action_ref=0123456789ab0123456789ab0123456789ab0123"],
+        &[
+            &by_path,
+            "github.action_ref=main",
+            "github.action_repository=who/else",
+        ],
+    ] {
+        let Some(done) = installing(&releases, said) else {
+            return;
+        };
+        assert_eq!(done["failed"], Value::Null, "{said:?}: {done}");
+        assert_eq!(done["outputs"]["status"], "0", "{said:?}: {done}");
+        let path = done["path"][0].as_str().expect("a folder on the PATH");
+        assert!(
+            path.ends_with("obverse-x86_64-unknown-linux-musl"),
+            "{path}"
+        );
+        assert_eq!(done["used"], Value::Array(Vec::new()), "nothing is built");
+    }
+}
+
+#[test]
+fn the_action_says_why_it_installs_nothing() {
+    let tag = concat!("v", env!("CARGO_PKG_VERSION"));
+    let releases = released(tag);
+    let at_tag = format!("github.action_ref={tag}");
+    let Some(done) = installing(&releases, &["github.action_ref=main"]) else {
+        return;
+    };
+    let told = [
+        "used at \"main\", which names no release",
+        "the input \"version\"",
+    ];
+    refused(&done, "Which version to install", &told);
+    let install = |said: &[&str]| installing(&releases, said).expect("a run");
+    let commit = "github.action_ref=89abcdef0123456789abcdef0123456789abcdef";
+    let told = [
+        "used at the commit 89abcdef",
+        "obverse 0.1.0 (0123456789ab)",
+    ];
+    refused(&install(&[commit]), "Install", &told);
+    let told = ["owner/obverse has a release v9.9.9", "version: installed"];
+    refused(&install(&["version=v9.9.9"]), "Install", &told);
+    let told = ["no binary for Linux-RISCV64", "version: installed"];
+    refused(
+        &install(&[&at_tag, "runner.arch=RISCV64"]),
+        "Install",
+        &told,
+    );
+    // A release that has not got this file.
+    let told = ["obverse-aarch64-unknown-linux-musl.tar.gz cannot be had"];
+    refused(&install(&[&at_tag, "runner.arch=ARM64"]), "Install", &told);
+}
+
+#[test]
+fn the_action_runs_nothing_that_was_changed() {
+    let tag = concat!("v", env!("CARGO_PKG_VERSION"));
+    let at_tag = format!("github.action_ref={tag}");
+    let folder = format!("owner/obverse/releases/download/{tag}");
+    let archive = format!("{folder}/obverse-x86_64-unknown-linux-musl.tar.gz");
+    let releases = released(tag);
+    let sums = releases.read(&format!("{folder}/SHA256SUMS"));
+    let releases = releases.file(&archive, "something else");
+    let Some(done) = installing(&releases, &[&at_tag]) else {
+        return;
+    };
+    let told = ["has the checksum", "SHA256SUMS says", "is not run"];
+    refused(&done, "Install", &told);
+    let releases = releases.file(
+        &format!("{folder}/SHA256SUMS"),
+        sums.replace("obverse-", "x-"),
+    );
+    let done = installing(&releases, &[&at_tag]).expect("a run");
+    refused(&done, "Install", &["SHA256SUMS says nothing of it"]);
+}
+
 fn git(folder: &Path, arguments: &[&str]) {
     let output = Command::new("git")
         .args([
@@ -240,10 +366,10 @@ fn git(folder: &Path, arguments: &[&str]) {
 /// The hooks' repository, in which they use the binary that is installed rather than build one.
 fn hooks() -> Bench {
     let hooks = std::fs::read_to_string(root().join(".pre-commit-hooks.yaml")).expect("a file");
-    assert_eq!(hooks.matches("language: rust").count(), 2);
+    assert_eq!(hooks.matches("language: python").count(), 2);
     let bench = Bench::new().file(
         ".pre-commit-hooks.yaml",
-        hooks.replace("language: rust", "language: system"),
+        hooks.replace("language: python", "language: system"),
     );
     git(&bench.path(""), &["init", "--quiet"]);
     git(&bench.path(""), &["add", "--all"]);

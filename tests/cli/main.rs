@@ -18,6 +18,7 @@ mod inspect;
 mod integrations;
 mod lines;
 mod lint;
+mod packages;
 mod page;
 mod parse;
 mod peg;

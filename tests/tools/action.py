@@ -2,7 +2,7 @@
 
     action.py FOLDER [NAME=VALUE ...]
 
-FOLDER is the checked-out repository; each NAME=VALUE is an input. Every `run` step is run by bash with the options, the environment and
+FOLDER is the checked-out repository; each NAME=VALUE is an input, or, with a dot in its name as in github.action_ref, what GitHub says. Every `run` step is run by bash with the options, the environment and
 the files that GitHub gives; a step that `uses` another action is told and left out. Last comes one line of JSON:
 
     {"failed": NAME or null, "skipped": [...], "used": [{"uses": ..., "with": {...}}, ...], "outputs": {...}, "summary": TEXT,
@@ -53,6 +53,7 @@ def read_outputs(path):
 
 
 def main(folder, given):
+    said = {name: given.pop(name) for name in list(given) if "." in name}
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     unknown = set(given) - set(action["inputs"])
     assert not unknown, f"no such inputs: {unknown}"
@@ -63,12 +64,16 @@ def main(folder, given):
         "github": {
             "action_path": str(ROOT),
             "action_repository": "owner/obverse",
+            "action_ref": "",
             "server_url": "https://github.com",
             "workspace": str(folder),
         },
         "runner": {"os": "Linux", "arch": "X64"},
         "steps": {},
     }
+    for name, value in said.items():
+        room, _, key = name.partition(".")
+        context[room][key] = value
     answer = {"failed": None, "skipped": [], "used": [], "summary": "", "log": "", "path": []}
     for number, step in enumerate(action["runs"]["steps"]):
         condition = step.get("if", "")
@@ -95,6 +100,7 @@ def main(folder, given):
             "GITHUB_WORKSPACE": str(folder),
             "RUNNER_TEMP": str(temporary),
             **{key: fill(value, context) for key, value in step.get("env", {}).items()},
+            "PATH": os.pathsep.join([*reversed(answer["path"]), os.environ["PATH"]]),
         }
         run = subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],

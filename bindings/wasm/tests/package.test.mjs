@@ -1,6 +1,8 @@
 // The package as it is installed: run by Node in a project that has nothing else.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { test } from "node:test";
 
 import { Parser, Template, derive, init, inspect, lint, parse } from "obverse";
@@ -115,4 +117,61 @@ test("what is hostile ends at a limit", () => {
   const recursive = "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}";
   assert.throws(() => derive(recursive), (error) => error.name === "ObverseError");
   assert.equal(parse("Hi<end>", TEMPLATE).content, "Hi", "the module still works");
+});
+
+// The command, beside the binary where there is one.
+const CHECKOUT = process.env.OBVERSE_CHECKOUT;
+const commanded = (program, begun, args, input = "") => {
+  // The binary goes by the checkout's obverse.toml there, which denies warnings.
+  const cwd = args[0] === "lint" ? "." : CHECKOUT;
+  const done = spawnSync(program, [...begun, ...args], { input, encoding: "utf8", cwd });
+  assert.equal(done.error, undefined);
+  return { status: done.status, out: done.stdout, told: done.stderr };
+};
+const command = (args, input) => commanded(process.execPath, [resolve("node_modules/obverse/cli.js")], args, input);
+const binary = (args, input) => (process.env.OBVERSE_BINARY ? commanded(process.env.OBVERSE_BINARY, [], args, input) : null);
+
+const QWEN = "derived/qwen3.json";
+const cases = {
+  "a derivation that is proved": ["derive", ["chat_templates/qwen3.jinja"]],
+  "what is no chat template": ["derive", ["-"], "{% for %}"],
+  "a response": ["parse", [QWEN], "<think>\nA greeting.\n</think>\n\nHello!<|im_end|>"],
+  "integers, and what is no number": ["parse", [QWEN], '<tool_call>{"name": "a", "arguments": {"x": 12345678901234567890, "y": [1.5, NaN, {}]}}</tool_call>'],
+  "a prefix": ["parse", ["--prefix", "<|im_start|>assistant\n<think>\n", QWEN], "Hm.</think>Yes<|im_end|>"],
+  "a response that does not parse": ["parse", [QWEN], "Hi<tool_call>{</tool_call>"],
+  "a file that is not there": ["parse", ["nowhere.json"]],
+  "what is no response template": ["parse", ["-", "derived/qwen3.json"], "{"],
+  "a response template that has findings": ["lint", ["-"], '{"start_anchor": "é:", "fields": {"content": {"close": "<end>"}}}'],
+  "a response template that is none": ["lint", ["-"], '{"fields": {}}'],
+  "nothing that is known": ["unknown", []],
+};
+
+for (const [name, [verb, args, input]] of Object.entries(cases)) {
+  test(`the command does what the binary does: ${name}`, () => {
+    const here = command([verb, ...args], input);
+    const there = binary([verb, ...(verb === "lint" ? ["--format", "concise"] : []), ...args], input);
+    if (there !== null) {
+      assert.equal(here.status, there.status, here.told);
+      // What does not parse is told with more around it by the binary.
+      if (!name.endsWith("does not parse")) {
+        assert.equal(here.out, there.out);
+      }
+    }
+    assert.ok(here.status === 0 || here.out !== "" || here.told.startsWith("error"), here.told);
+  });
+}
+
+test("the command tells its version, its help, and errors in full", () => {
+  const { version } = JSON.parse(readFileSync("node_modules/obverse/package.json", "utf8"));
+  assert.match(command(["--version"]).out, new RegExp(`^obverse ${version.replaceAll(".", "\\.")}( \\([0-9a-f]{12}\\))?\n$`));
+  assert.match(command(["--help"]).out, /Usage: obverse derive/);
+  assert.equal(command([]).status, 2);
+  assert.equal(command(["derive", "--for", "nothing", "chat_templates/qwen3.jinja"]).status, 2);
+  const broken = command(["parse", QWEN], "Hi<tool_call>{</tool_call>");
+  assert.equal(broken.status, 1);
+  const told = JSON.parse(broken.out);
+  assert.deepEqual([told.error.field, told.error.raw, told.message.content], ["tool_calls", "{", "Hi"]);
+  // What a file says moves no cursor.
+  const hostile = command(["parse", QWEN], "<tool_call>\x1b[2J</tool_call>");
+  assert.ok(!(hostile.told + hostile.out).includes("\x1b"), hostile.told);
 });
