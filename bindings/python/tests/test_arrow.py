@@ -4,10 +4,9 @@ import json
 import os
 import random
 import unittest
-from pathlib import Path
 
 import obverse
-from support import CHAT_TEMPLATES, TEMPLATE
+from support import CHAT_TEMPLATES, CHECKOUT, TEMPLATE
 
 try:
     import pyarrow as pa
@@ -178,43 +177,54 @@ class Spans(unittest.TestCase):
             arrow.masks(pa.table({"generated": [[1]], "offset_mapping": [[1]]}))
 
 
-def marked(batch):
-    """What a worker does with a batch: everything that it needs is made in it."""
-    chat = obverse.ChatTemplate(CHAT)
-    done = pa.table(arrow.spans(batch, chat))
-    offsets = pa.array([characters(text) for text in done["text"].to_pylist()])
-    return pa.table(arrow.masks(done.append_column("offset_mapping", offsets)))
+def recipe(containing, **names):
+    """What the example of docs/python.md with this text in it defines, with the model's path being that of a chat template."""
+    blocks = (CHECKOUT / "docs" / "python.md").read_text(encoding="utf-8").split("```py\n")
+    (block,) = [block.split("```")[0] for block in blocks if containing in block]
+    # The last line speaks of a data set that is not here.
+    text = block[: block.rstrip().rindex("\n")].replace("path/to/Qwen3-8B", str(CHAT_TEMPLATES / "qwen3.jinja"))
+    namespace = {"__name__": "recipe", "pa": pa, "obverse": obverse, "arrow": arrow, **names}
+    exec(compile(text, "docs/python.md", "exec"), namespace)
+    return namespace
+
+
+def tokenizer(texts, **_options):
+    return {"offset_mapping": [characters(text) for text in texts]}
 
 
 @unittest.skipUnless(os.environ.get("OBVERSE_DATASETS"), "datasets and Ray are not asked for")
 class DataSets(unittest.TestCase):
     def setUp(self):
         self.conversations = conversations(40, seed=11)
-        self.expected = marked(pa.table({"messages": self.conversations})).to_pydict()
+        chat = obverse.ChatTemplate(CHAT)
+        self.expected = chat.spans_many([{"messages": messages} for messages in self.conversations])
 
     def test_datasets_maps_batches(self):
         import datasets
 
+        marked = recipe("def marked", tokenizer=tokenizer)["marked"]
         given = datasets.Dataset.from_dict({"messages": self.conversations}).with_format("arrow")
-        done = given.map(marked, batched=True, batch_size=7, load_from_cache_file=False).with_format(None)
-        self.assertEqual(done["text"][:], self.expected["text"])
-        self.assertEqual([list(mask) for mask in done["assistant_masks"][:]], self.expected["assistant_masks"])
+        done = given.map(marked, batched=True, batch_size=7, load_from_cache_file=False, new_fingerprint="marked").with_format(None)
+        self.assertEqual(done["text"][:], [one.text for one in self.expected])
+        for mask, one in zip(done["assistant_masks"][:], self.expected, strict=True):
+            written = [at for at, bit in enumerate(mask) if bit]
+            self.assertEqual(written, [at for start, end in one.ranges for at in range(start, end)])
 
     def test_workers_of_ray_map_batches(self):
         import ray
 
-        # The workers find this module, too.
-        found = {"env_vars": {"PYTHONPATH": str(Path(__file__).parent)}}
-        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env=found)
+        made = recipe("class Marked")["Marked"]
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
         try:
             rows = [{"id": at, "messages": json.dumps(one)} for at, one in enumerate(self.conversations)]
             data = ray.data.from_items(rows, override_num_blocks=4)
-            done = data.map_batches(marked, batch_format="pyarrow", batch_size=None, concurrency=2).take_all()
+            done = data.map_batches(made, batch_format="pyarrow", compute=ray.data.ActorPoolStrategy(size=2)).take_all()
         finally:
             ray.shutdown()
         done.sort(key=lambda row: row["id"])
-        self.assertEqual([row["text"] for row in done], self.expected["text"])
-        self.assertEqual([list(row["assistant_masks"]) for row in done], self.expected["assistant_masks"])
+        self.assertEqual([row["text"] for row in done], [one.text for one in self.expected])
+        ranges = [[(one["start"], one["end"]) for one in row["generated"]] for row in done]
+        self.assertEqual(ranges, [one.ranges for one in self.expected])
 
 
 if __name__ == "__main__":
