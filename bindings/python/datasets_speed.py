@@ -113,8 +113,8 @@ def main():
     print("| what | cores | conversations a second | a billion tokens |")
     print("|---|---|---|---|")
     for what, cores, rate in rows:
-        hours = 1e9 / per_conversation / rate / 3600
-        print(f"| {what} | {cores} | {rate:,.0f} | {hours:.1f} h |")
+        minutes = 1e9 / per_conversation / rate / 60
+        print(f"| {what} | {cores} | {rate:,.0f} | {minutes:,.1f} min |")
 
 
 if __name__ == "__main__":
