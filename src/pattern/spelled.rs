@@ -449,6 +449,10 @@ mod tests {
             Some(vec!["<s> <c> +1>".to_owned(), "<c> +1>".to_owned()])
         );
         let close = r"(?:</t>\s*|(?=<c>(?:(?!</t>).)*</c>))";
+        let ends = vec!["</t> ".to_owned(), "<c>+0</c>".to_owned()];
+        assert_eq!(alternatives(close), Some(ends));
+        // What stands at the end alone ends no text before it.
+        let close = r"(?:</t>\s*|(?=<c>(?:(?!</t>).)*</c>\Z))";
         assert_eq!(alternatives(close), Some(vec!["</t> ".to_owned()]));
         let listed = r"(?:<s>\[|(?<=\))\s*,)\w+\((?<=<s>.*)";
         assert_eq!(alternatives(listed), Some(vec!["<s>[+1(".to_owned()]));
