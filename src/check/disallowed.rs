@@ -1,7 +1,7 @@
 //! A response held to the grammar of what the model may write.
 
 use crate::diagnostic::Diagnostic;
-use crate::grammar::{Acceptor, Grammar, Next, Refused};
+use crate::grammar::{Acceptor, Disallowed, Grammar, Next};
 use crate::value::json;
 
 /// How many of the things are told that might have stood at a place, and how many characters of what stands there.
@@ -35,7 +35,7 @@ pub fn disallowed(response: &str, grammar: &Grammar, end_tokens: &[String]) -> O
     if next.contains(&Next::End) && end_tokens.iter().any(|token| token == rest) {
         return None;
     }
-    let Refused::Character { at, length } = refused else {
+    let Disallowed::Character { at, length } = refused else {
         let message = format!("the response cannot be held to its grammar: {refused}");
         return Some(Diagnostic::error("not-allowed", message));
     };

@@ -74,7 +74,7 @@ impl std::fmt::Display for Next {
 /// Why a text is not taken any further.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refused {
+pub enum Disallowed {
     /// The grammar does not allow the character at a place.
     #[error("the grammar does not allow what stands at byte {at}")]
     Character {
@@ -93,7 +93,7 @@ pub enum Refused {
     },
 }
 
-impl Refused {
+impl Disallowed {
     /// The place up to which the text is taken, in bytes.
     pub fn at(&self) -> usize {
         match self {
@@ -134,7 +134,7 @@ pub struct Acceptor {
     live: Vec<Stack>,
     /// How many bytes were read.
     at: usize,
-    refused: Option<Refused>,
+    refused: Option<Disallowed>,
 }
 
 impl Acceptor {
@@ -168,7 +168,7 @@ impl Acceptor {
     ///
     /// When the grammar does not allow a character, or can be followed in too many ways; every later call has the same error, and
     /// [`next`](Self::next) tells what might have stood at the place.
-    pub fn feed(&mut self, text: &str) -> Result<(), Refused> {
+    pub fn feed(&mut self, text: &str) -> Result<(), Disallowed> {
         if let Some(refused) = &self.refused {
             return Err(refused.clone());
         }
@@ -178,7 +178,7 @@ impl Acceptor {
             let stepped: Vec<Stack> = stepped.collect();
             let at = self.at;
             let refused = match stepped.is_empty() {
-                true => Some(Refused::Character {
+                true => Some(Disallowed::Character {
                     at,
                     length: c.len_utf8(),
                 }),
@@ -186,7 +186,7 @@ impl Acceptor {
                     self.live = self.opened(stepped);
                     let is_much = self.live.len() > MAX_LIVE || self.stacks.len() > MAX_STACKS;
                     let limit = MAX_LIVE;
-                    is_much.then_some(Refused::Limit { at, limit })
+                    is_much.then_some(Disallowed::Limit { at, limit })
                 }
             };
             if let Some(refused) = refused {
@@ -205,11 +205,11 @@ impl Acceptor {
     }
 
     /// Why no more is read; `None` as long as the text is allowed.
-    pub fn refused(&self) -> Option<&Refused> {
+    pub fn refused(&self) -> Option<&Disallowed> {
         self.refused.as_ref()
     }
 
-    /// What may stand next: behind the text, or at the place at which it was refused. Fixed texts come first, the end last.
+    /// The things that may stand next: behind the text, or at the place at which it was refused. Fixed texts come first, the end last.
     pub fn next(&self) -> Vec<Next> {
         let mut all: Vec<Next> = Vec::new();
         for stack in &self.live {
@@ -471,7 +471,7 @@ mod tests {
         acceptor.feed("t>").expect("taken");
         assert_eq!(acceptor.next(), [Next::End]);
         let refused = acceptor.feed("x").expect_err("nothing may follow");
-        assert_eq!(refused, Refused::Character { at: 5, length: 1 });
+        assert_eq!(refused, Disallowed::Character { at: 5, length: 1 });
         assert_eq!(acceptor.next(), [Next::End]);
         assert!(!acceptor.is_complete());
         assert_eq!(acceptor.feed("").expect_err("nothing more"), refused);

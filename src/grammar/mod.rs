@@ -45,7 +45,7 @@ use format::Format;
 use json::JsonWriter;
 use lazy::Lazy;
 
-pub use accept::{Acceptor, Next, Refused};
+pub use accept::{Acceptor, Disallowed, Next};
 pub use request::{Reasoning, Request, SpecialToken, ToolChoice};
 pub use sample::Sampler;
 

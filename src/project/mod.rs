@@ -76,7 +76,7 @@ pub struct TemplateEntry {
     #[serde(default)]
     #[cfg_attr(test, schemars(schema_with = "engine_names"))]
     pub engines: Vec<Spanned<String>>,
-    /// Whether their fixtures are held to the grammar of what the model may write, as `obverse grammar` makes it.
+    /// True holds their fixtures to the grammar of what the model may write, as `obverse grammar` makes it.
     #[serde(default)]
     pub grammar: bool,
 }

@@ -1,4 +1,4 @@
-//! What the grammar of what the model may write allows at the cursor.
+//! Held to the grammar of what the model may write: the response up to the cursor, and what may come next.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(crate) enum Answer {
     /// These may come next.
     Next(Vec<Next>),
     /// The byte at which the grammar allows something else, and what.
-    Refused(usize, Vec<Next>),
+    Disallowed(usize, Vec<Next>),
     /// There is no grammar, and this is why.
     None(String),
 }
@@ -81,7 +81,7 @@ impl Allowed {
         }
         let next = held.now.next();
         Some(match held.now.refused() {
-            Some(refused) => Answer::Refused(refused.at(), next),
+            Some(refused) => Answer::Disallowed(refused.at(), next),
             None => Answer::Next(next),
         })
     }

@@ -129,7 +129,7 @@ fn allowed(answer: &Answer, lines: &mut Vec<Line>) {
             lines.push(vec![("the grammar allows next".to_owned(), Role::Title)]);
             next
         }
-        Answer::Refused(at, next) => {
+        Answer::Disallowed(at, next) => {
             let text = format!("the grammar does not allow byte {at}, where might stand");
             lines.push(vec![(text, Role::Error)]);
             next
