@@ -143,6 +143,27 @@ class Spans(unittest.TestCase):
         self.check(pa.table({"messages": [json.dumps(one) for one in self.conversations]}))
         column = pa.array([[], *self.conversations]).slice(1)
         self.check(pa.table({"messages": pa.chunked_array([column.slice(0, 9), column.slice(9)])}))
+        wide = pa.large_list(column.type.value_type)
+        self.check(pa.table({"messages": column.cast(wide)}))
+
+    def test_nothing_in_gives_nothing_out(self):
+        found = pa.table(arrow.spans(pa.table({"messages": pa.array([], pa.string())}), self.chat))
+        self.assertEqual((found.num_rows, found.column_names), (0, ["messages", "text", "generated", "error"]))
+        nulls = pa.table({"generated": pa.array([None, None]), "offset_mapping": pa.array([None, None])})
+        self.assertEqual(pa.table(arrow.masks(nulls))["assistant_masks"].to_pylist(), [None, None])
+
+    def test_offsets_of_every_kind_are_read(self):
+        ranges = pa.array([[{"start": 1, "end": 3}], None])
+        pairs = [[[0, 1], [1, 2], [2, 4]], [[0, 1]]]
+        kinds = [pa.list_(pa.list_(pa.int32())), pa.large_list(pa.list_(pa.uint32(), 2)), pa.list_(pa.large_list(pa.uint64()))]
+        for kind in kinds:
+            table = pa.table({"generated": ranges, "offset_mapping": pa.array(pairs, kind)})
+            done = pa.table(arrow.masks(table, threads=1))["assistant_masks"]
+            self.assertEqual(done.to_pylist(), [[0, 1, 1], None])
+            self.assertEqual(done.type.value_type, pa.uint8())
+        with self.assertRaisesRegex(TypeError, "lists of pairs"):
+            broken = pa.array([[{"start": 0, "end": 1}, None]])
+            arrow.masks(pa.table({"generated": broken, "offset_mapping": pa.array(pairs[:1])}))
 
     def test_tools_and_kwargs_are_rendered(self):
         messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes"}]
@@ -203,10 +224,13 @@ class DataSets(unittest.TestCase):
         import datasets
 
         marked = recipe("def marked", tokenizer=tokenizer)["marked"]
-        given = datasets.Dataset.from_dict({"messages": self.conversations}).with_format("arrow")
+        rows = [json.dumps(one) for one in self.conversations]
+        given = datasets.Dataset.from_dict({"messages": [*rows, "no JSON"]}).with_format("arrow")
         done = given.map(marked, batched=True, batch_size=7, load_from_cache_file=False, new_fingerprint="marked").with_format(None)
-        self.assertEqual(done["text"][:], [one.text for one in self.expected])
-        for mask, one in zip(done["assistant_masks"][:], self.expected, strict=True):
+        self.assertEqual(done["text"][:], [*(one.text for one in self.expected), None])
+        self.assertIn("no JSON", done["error"][-1])
+        self.assertIsNone(done["assistant_masks"][-1])
+        for mask, one in zip(done["assistant_masks"][:-1], self.expected, strict=True):
             written = [at for at, bit in enumerate(mask) if bit]
             self.assertEqual(written, [at for start, end in one.ranges for at in range(start, end)])
 

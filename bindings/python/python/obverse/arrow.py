@@ -4,7 +4,7 @@ Each function takes record batches or a table, of any library that speaks the Ar
 `Table` of that interface with the columns that it was given and those that it adds. Nothing of a row becomes an object of Python, the work is
 done on all cores (or on `threads` of them), and the interpreter is free meanwhile. `pyarrow.table(result)` makes a table of pyarrow of it, without a copy.
 
-A row that fails has null in what is added, and the column `error` says why; with `error=None` there is no such column, and the first failure is raised.
+A column of the name of one that is added is replaced by it. A row that fails has null in what is added, and the column `error` says why; with `error=None` there is no such column, and the first failure is raised.
 """
 
 from __future__ import annotations
@@ -86,10 +86,17 @@ def spans(
     )
 
 
-def masks(data: Any, *, generated: str = "generated", offsets: str = "offset_mapping", mask: str = "assistant_masks") -> ArrowTable:
+def masks(
+    data: Any,
+    *,
+    generated: str = "generated",
+    offsets: str = "offset_mapping",
+    mask: str = "assistant_masks",
+    threads: int | None = None,
+) -> ArrowTable:
     """Adds the column `mask`: for each token 1 where the model wrote a character of it, else 0, as `Spans.mask`.
 
     `generated` is the column that `spans` makes. `offsets` has for each row the tokens' starts and ends in characters, lists of lists of two numbers: the
     `offset_mapping` of a fast tokenizer that was given `text` with `add_special_tokens=False`. Where either is null the mask is.
     """
-    return _native.arrow_masks(data, generated=generated, offsets=offsets, mask=mask)
+    return _native.arrow_masks(data, generated=generated, offsets=offsets, mask=mask, threads=threads)

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{
-    Array, ArrayRef, Int8Array, Int64Array, LargeStringArray, ListArray, RecordBatch, StringArray,
-    StringViewArray, StructArray,
+    Array, ArrayRef, Int64Array, LargeStringArray, ListArray, RecordBatch, StringArray,
+    StringViewArray, StructArray, UInt8Array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Fields, Schema};
@@ -127,33 +127,58 @@ pub(crate) fn ranges(rows: &[Option<Ranges>]) -> ArrayRef {
     ))
 }
 
-/// The rows of a column of lists of pairs of numbers: structs of two, or lists of two.
-///
-/// # Errors
-///
-/// When it has something else.
-pub(crate) fn pairs(array: &ArrayRef, name: &str) -> Result<Vec<Option<Ranges>>, String> {
-    let wrong = || {
-        format!(
-            "the column {name:?} must have lists of pairs of whole numbers, and has {}",
-            array.data_type()
-        )
-    };
-    let rows = (0..array.len()).map(|row| {
-        if array.is_null(row) {
-            return Ok(None);
-        }
-        let items = match array.data_type() {
-            DataType::List(_) => array.as_list::<i32>().value(row),
-            DataType::LargeList(_) => array.as_list::<i64>().value(row),
-            _ => return Err(wrong()),
+/// A column of lists of pairs of numbers: structs of two, or lists of two.
+pub(crate) struct Pairs<'b> {
+    array: &'b ArrayRef,
+    name: String,
+}
+
+impl<'b> Pairs<'b> {
+    /// The pairs of a column.
+    ///
+    /// # Errors
+    ///
+    /// When it has something else than lists.
+    pub(crate) fn of(array: &'b ArrayRef, name: &str) -> Result<Self, String> {
+        let pairs = Self {
+            array,
+            name: name.to_owned(),
         };
-        pairs_of(&items).map(Some).ok_or_else(wrong)
-    });
-    rows.collect()
+        match array.data_type() {
+            DataType::List(_) | DataType::LargeList(_) | DataType::Null => Ok(pairs),
+            _ => Err(pairs.wrong()),
+        }
+    }
+
+    /// The pairs of a row; `None` where it is null.
+    ///
+    /// # Errors
+    ///
+    /// When they are no pairs of whole numbers.
+    pub(crate) fn get(&self, row: usize) -> Result<Option<Ranges>, String> {
+        let items = match self.array.data_type() {
+            // Such an array has no list of what is null in it.
+            DataType::Null => return Ok(None),
+            _ if self.array.is_null(row) => return Ok(None),
+            DataType::List(_) => self.array.as_list::<i32>().value(row),
+            _ => self.array.as_list::<i64>().value(row),
+        };
+        pairs_of(&items).map(Some).ok_or_else(|| self.wrong())
+    }
+
+    fn wrong(&self) -> String {
+        format!(
+            "the column {:?} must have lists of pairs of whole numbers, and has {}",
+            self.name,
+            self.array.data_type()
+        )
+    }
 }
 
 fn pairs_of(items: &ArrayRef) -> Option<Ranges> {
+    if items.null_count() > 0 {
+        return None;
+    }
     if let DataType::Struct(_) = items.data_type() {
         let [starts, ends] = items.as_struct().columns() else {
             return None;
@@ -203,29 +228,26 @@ fn numbers(array: &ArrayRef) -> Option<Vec<usize>> {
     }
 }
 
-/// A column of masks: for each token 1 where the model wrote a character of it. As in `Spans.mask`, the last character decides where a token
-/// has no offsets but an end.
-pub(crate) fn masks(generated: &[Option<Ranges>], tokens: &[Option<Ranges>]) -> ArrayRef {
-    let rows: Vec<Option<Vec<i8>>> = generated
-        .iter()
-        .zip(tokens)
-        .map(|(generated, tokens)| {
-            let (generated, tokens) = (generated.as_ref()?, tokens.as_ref()?);
-            let bit = |(start, end): &(usize, usize)| {
-                let start = if start < end {
-                    *start
-                } else {
-                    end.saturating_sub(1)
-                };
-                let next = generated.partition_point(|(_, until)| *until <= start);
-                let touches = generated.get(next).is_some_and(|(from, _)| from < end);
-                i8::from(touches && *end > 0)
-            };
-            Some(tokens.iter().map(bit).collect())
-        })
-        .collect();
-    let bits: Int8Array = rows.iter().flatten().flatten().copied().collect();
-    let item = Arc::new(Field::new("item", DataType::Int8, false));
+/// The mask of tokens: 1 for each of which the model wrote a character. As in `Spans.mask`, the last character decides where a token has no offsets
+/// but an end.
+pub(crate) fn mask(generated: &Ranges, tokens: &Ranges) -> Vec<u8> {
+    let bit = |(start, end): &(usize, usize)| {
+        let start = if start < end {
+            *start
+        } else {
+            end.saturating_sub(1)
+        };
+        let next = generated.partition_point(|(_, until)| *until <= start);
+        let touches = generated.get(next).is_some_and(|(from, _)| from < end);
+        u8::from(touches && *end > 0)
+    };
+    tokens.iter().map(bit).collect()
+}
+
+/// A column of masks.
+pub(crate) fn masks(rows: &[Option<Vec<u8>>]) -> ArrayRef {
+    let bits: UInt8Array = rows.iter().flatten().flatten().copied().collect();
+    let item = Arc::new(Field::new("item", DataType::UInt8, false));
     let lengths = rows.iter().map(|row| row.as_ref().map_or(0, Vec::len));
     let nulls: NullBuffer = rows.iter().map(Option::is_some).collect();
     Arc::new(ListArray::new(

@@ -18,7 +18,7 @@ use pyo3_arrow::input::AnyRecordBatch;
 
 use crate::conversation::{Characters, Chat, input_of};
 use crate::{errors, template, threads};
-use columns::{Ranges, Texts, added, masks, pairs, ranges, strings};
+use columns::{Pairs, Ranges, Texts, added, masks, ranges, strings};
 use values::Values;
 
 /// What is wrong with what was given: a column that is missing or of another type.
@@ -261,17 +261,25 @@ pub(crate) fn arrow_spans(
 
 /// For each token, from its offsets in characters, 1 where the model wrote a character of it.
 #[pyfunction]
-#[pyo3(signature = (data, *, generated, offsets, mask))]
+#[pyo3(signature = (data, *, generated, offsets, mask, threads))]
 pub(crate) fn arrow_masks(
+    py: Python<'_>,
     data: AnyRecordBatch,
     generated: &str,
     offsets: &str,
     mask: &str,
+    threads: Option<usize>,
 ) -> PyResult<PyTable> {
     each(data, |batch| {
-        let written = pairs(column(batch, generated)?, generated).map_err(wrong)?;
-        let tokens = pairs(column(batch, offsets)?, offsets).map_err(wrong)?;
-        let masks = masks(&written, &tokens);
+        let written = Pairs::of(column(batch, generated)?, generated).map_err(wrong)?;
+        let tokens = Pairs::of(column(batch, offsets)?, offsets).map_err(wrong)?;
+        let of_row = |row: usize| -> Result<Option<Vec<u8>>, String> {
+            let pairs = written.get(row)?.zip(tokens.get(row)?);
+            Ok(pairs.map(|(written, tokens)| columns::mask(&written, &tokens)))
+        };
+        let done = py.detach(|| threads::spread(batch.num_rows(), threads, true, &of_row));
+        let rows: Result<Vec<Option<Vec<u8>>>, String> = done.into_iter().collect();
+        let masks = masks(&rows.map_err(wrong)?);
         added(batch, [(mask, masks)], None, &[]).map_err(wrong)
     })
 }
