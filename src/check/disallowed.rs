@@ -24,7 +24,7 @@ const FOUND: usize = 40;
 /// assert_eq!(disallowed("Hello<end>", &grammar, &[]), None);
 /// assert_eq!(disallowed("Hello<e", &grammar, &[]), None);
 /// let found = disallowed("Hello<end>!", &grammar, &[]).expect("something that is not allowed");
-/// assert_eq!(found.span, Some(10..11));
+/// assert_eq!(found.place.span, Some(10..11));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn disallowed(response: &str, grammar: &Grammar, end_tokens: &[String]) -> Option<Diagnostic> {

@@ -284,7 +284,7 @@ fn without_colour_everything_is_still_there() {
 fn the_help_names_every_key() {
     let mut bench = calls();
     press(&mut bench, "?");
-    let screen = bench.screen(100, 89).to_text();
+    let screen = bench.screen(100, 90).to_text();
     assert_snapshot!(screen, @r#"
     template.json · sample.txt · 4                                                chunk 0/28 byte 0/112
     ▶1┌ keys ────────────────────────────────────────────────────────────────────────────────────────┐──
@@ -308,8 +308,8 @@ fn the_help_names_every_key() {
       │  o       another sample                                                                      │
       │Changing                                                                                      │
       │  e       edit the template (when it has the focus) or the response                           │
-      │  p       edit the prefix                                                                     │──
-      │  r       repair in the template what the linter knows how to                                 │
+      │  p       edit the prefix                                                                     │
+      │  r       repair in the template what the linter knows how to                                 │──
       │  s       save the sample and its message as a fixture                                        │
       │  S ^S    save the template                                                                   │
       │Looking                                                                                       │
@@ -321,6 +321,7 @@ fn the_help_names_every_key() {
       │  Enter   fold, show in full, go to the marker's place                                        │
       │  m       from the delimiter at the cursor to its marker                                      │
       │  w       show every space                                                                    │
+      │  a       in State: what the grammar allows next                                              │
       │  H       the bytes around the place, in hexadecimal                                          │
       │  y Y     copy the value, its JSON path                                                       │
       │  ? F1    this help (F1 also where ? is text)                                                 │
@@ -334,18 +335,18 @@ fn the_help_names_every_key() {
       │  ^W ^U ^K  remove the word before the cursor, the line before it, behind it                  │
       │Answering                                                                                     │
       │  Enter   that is it                                                                          │
-      │  Esc     leave it                                                                            │)…
-    ─5│  chunks are whole, words, recorded, random:SEED, 3 (characters), 3b (bytes),                 │
+    ─5│  Esc     leave it                                                                            │)…
+      │  chunks are whole, words, recorded, random:SEED, 3 (characters), 3b (bytes),                 │
       │  tokens:FILE (a tokenizer.json)                                                              │
       │  breakpoints are field NAME, event KIND, text TEXT; kinds are open, text,                    │
       │  close, error, stray, unclaimed, failure                                                     │
       │Choosing                                                                                      │
       │  ↓ ↑     up and down (also j k PgDn PgUp Home End)                                           │
-      │  Enter   choose; a breakpoint is turned on or off                                            │
-    ▌ │  /       the samples that have a text in them                                                │
+    ▌ │  Enter   choose; a breakpoint is turned on or off                                            │
+      │  /       the samples that have a text in them                                                │
       │  a       another one: a breakpoint, a chunking                                               │
-      │  d       delete a breakpoint                                                                 │
-    ✗ │  Esc     back                                                                                │
+    ✗ │  d       delete a breakpoint                                                                 │
+      │  Esc     back                                                                                │
       │Saving                                                                                        │
       │  y       save what is shown (also Enter)                                                     │
       │  n       save nothing (also Esc)                                                             │
