@@ -11,11 +11,13 @@ use std::sync::Arc;
 
 use crate::chat_template::{ChatTemplateSource, Clock, RenderInput};
 use crate::derive::emit::Target;
+use crate::derive::evidence::decision::Decision;
 use crate::derive::evidence::finding::Finding;
 use crate::derive::evidence::sample::Evidence;
 use crate::derive::learn::{self, Responses};
 use crate::derive::proof::{self, Proof};
 use crate::derive::read::analysis::Analysis;
+use crate::derive::strict::{self, StrictCalls};
 use crate::derive::{DeriveError, Options, compare, probe};
 use crate::judge::{self, Case, Judge, RoundId, Scrutiny};
 use crate::response_template::{Document, Engine, ResponseTemplate};
@@ -65,6 +67,8 @@ pub(super) struct Amended {
     pub(super) proof: Proof,
     /// A finding for each amendment.
     pub(super) findings: Vec<Finding>,
+    /// The decisions that came up with them.
+    pub(super) decisions: Vec<Decision>,
     /// The evidence of recorded responses, and the report of them, where there are any.
     pub(super) evidence: Vec<Evidence>,
     pub(super) responses: Option<Responses>,
@@ -78,6 +82,7 @@ impl Amended {
             document,
             proof,
             findings: Vec::new(),
+            decisions: Vec::new(),
             evidence: Vec::new(),
             responses: None,
             read: Vec::new(),
@@ -211,6 +216,41 @@ impl Amended {
                 told.join("; ")
             );
             self.take(document, proof, "claimed", told);
+        }
+        Ok(())
+    }
+
+    /// Says where an engine cannot hold a model to the calls, and spells the delimiters out where that is preferred.
+    ///
+    /// # Errors
+    ///
+    /// When that is preferred where it cannot be had.
+    pub(super) fn spell_out(
+        &mut self,
+        bench: &Bench<'_>,
+        options: &Options,
+    ) -> Result<(), DeriveError> {
+        let template = self.template()?;
+        let cases = &self.proof.judgement.cases;
+        // Whether to offer it is not decided by whole responses: literals of which one begins with another show in pieces what they lose.
+        let in_pieces = Bench {
+            scrutiny: bench.scrutiny.max(Scrutiny::Pieces),
+            ..*bench
+        };
+        let keeps = in_pieces.keeps(&self.proof);
+        let calls = StrictCalls::of(&options.engines, &self.document, &template, cases, keeps);
+        let is_preferred = strict::is_preferred(&options.prefer, &calls)?;
+        match calls {
+            StrictCalls::Had => {}
+            StrictCalls::NotHad(finding) => self.findings.push(finding),
+            StrictCalls::IfSpelledOut { finding, spelled } => {
+                self.decisions.push(strict::decision(is_preferred));
+                if is_preferred {
+                    (self.document, self.proof) = *spelled;
+                } else {
+                    self.findings.push(finding);
+                }
+            }
         }
         Ok(())
     }

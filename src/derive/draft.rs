@@ -17,7 +17,7 @@ use super::evidence::decision::Decision;
 use super::read::analysis::Analysis;
 use super::render::cost::{self, Cost};
 use super::render::renderer::Renderer;
-use super::{DeriveError, Options, emit, proof, search};
+use super::{DeriveError, Options, emit, proof, search, strict};
 use crate::chat_template::ChatTemplateSource;
 use crate::judge::{Judge, RoundId, Scrutiny};
 use crate::response_template::ResponseTemplate;
@@ -74,9 +74,9 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
         analysis,
         document,
         proof,
-        decisions,
+        mut decisions,
         mut cost,
-    } = search::settle(renderer, judge, options, scrutiny)?;
+    } = search::settle(renderer, judge, &strict::searched(options), scrutiny)?;
     let on = amend::Bench {
         judge,
         analysis: &analysis,
@@ -93,9 +93,11 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
             amended.learn_from_responses(&on, bench.source, options, pieces, bench.variables)?;
         }
         amended.claim_all_text(&on, &options.engines)?;
+        amended.spell_out(&on, options)?;
         amended.template()
     });
     let template = done?;
+    decisions.append(&mut amended.decisions);
     Ok(Draft {
         analysis,
         decisions,

@@ -38,6 +38,7 @@ mod remarks;
 mod render;
 mod report;
 mod search;
+mod strict;
 
 use web_time::Instant;
 
@@ -233,6 +234,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         evidence: learnt,
         responses,
         read,
+        ..
     } = amended;
     cost.setup = setup;
     proof.findings.extend(spoken_of);

@@ -87,8 +87,8 @@ impl Outcome {
     }
 }
 
-/// The ways in which a response is read before its message is believed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The ways in which a response is read before its message is believed, the cheapest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Scrutiny {
     /// The whole response at once. That is enough to tell candidates apart, and proves nothing.
     Whole,

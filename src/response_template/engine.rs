@@ -13,7 +13,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Delimiter, Document, FieldDocument, vllm};
+use super::{Delimiter, Document, FieldDocument, strict, vllm};
 use crate::diagnostic::Diagnostic;
 use crate::value::json::quote;
 use crate::value::{Path, Value};
@@ -127,6 +127,30 @@ impl Engine {
             }
         }
         found
+    }
+
+    /// Everything for which the engine cannot hold a model to the calls of a response template that it takes, although it has a way to do so
+    /// (strict calls); each of severity info and with its JSON path. Only vLLM has one. Where nothing is found, a tool's schema may still be one that
+    /// it cannot ask for.
+    ///
+    /// ```
+    /// use obverse::response_template::{Document, Engine};
+    /// use obverse::value::json;
+    /// let document = |close: &str| {
+    ///     let text = format!(
+    ///         r#"{{"start_anchor": "<bot>", "fields": {{"tool_calls": {{"open_pattern": "<call (?P<name>\\\\w+)>", "close_pattern": "{close}",
+    ///         "content": "json", "transform": {{"function": {{"name": "{{name}}", "arguments": "{{content}}"}}}}}}}}}}"#
+    ///     );
+    ///     Document::of(&json::parse(&text).unwrap()).unwrap()
+    /// };
+    /// assert!(Engine::Vllm.strict_calls(&document("</call>\\\\n?")).is_empty());
+    /// assert_eq!(Engine::Vllm.strict_calls(&document("</call>\\\\s*"))[0].code, "no-strict-calls");
+    /// ```
+    pub fn strict_calls(self, document: &Document) -> Vec<Diagnostic> {
+        match self {
+            Self::Vllm => strict::refusals(document),
+            _ => Vec::new(),
+        }
     }
 
     fn check_text(

@@ -11,6 +11,7 @@ mod engine;
 mod findings;
 pub(crate) mod nearest;
 mod plan;
+pub(crate) mod strict;
 mod validate;
 mod vllm;
 

@@ -191,17 +191,18 @@ const DERIVER: &[(&str, &[&str])] = &[
     ("emit", &["probe", "evidence", "compare", "choice", "read"]),
     ("proof", &["probe", "evidence", "compare", "read", "emit"]),
     ("learn", &["probe", "evidence", "compare"]),
+    ("strict", &["probe", "evidence", "compare", "proof"]),
     (
         "amend",
         &[
-            "probe", "evidence", "compare", "read", "emit", "proof", "learn",
+            "probe", "evidence", "compare", "read", "emit", "proof", "learn", "strict",
         ],
     ),
     ("deviate", &["probe"]),
     (
         "draft",
         &[
-            "amend", "evidence", "read", "render", "emit", "proof", "search",
+            "amend", "evidence", "read", "render", "emit", "proof", "search", "strict",
         ],
     ),
     (

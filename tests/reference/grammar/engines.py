@@ -6,10 +6,14 @@ prefix, and true where the text may end there. A text that xgrammar refuses has 
 
 With the format "builtin" the grammar is xgrammar's own structural tag for the calls of "model", with "tools", "reasoning" and "force".
 
+With the format "vllm" the grammar is what vLLM's module makes of the response template "template" for the calls of "functions", with the
+reasoning if "reasoning" is true, at the beginning of a message if "start" is.
+
 With the format "schema" it says of each of "values", a pair of a schema and a value, whether the value is valid: {"valid": [...]}.
 """
 
 import json
+import pathlib
 import sys
 import time
 import types
@@ -36,9 +40,14 @@ except ImportError:
              LongTensor=empty("LongTensor"), FloatTensor=empty("FloatTensor"))
     stand_in("transformers", PreTrainedTokenizerBase=empty("Base"), PreTrainedTokenizerFast=empty("Fast"), LogitsProcessor=empty("Processor"))
 
+# Where `install-grammar` puts vLLM's module.
+sys.path.append(str(pathlib.Path(sys.executable).parent.parent / "vllm"))
+
 import jsonschema
 import llguidance
 import xgrammar
+from vllm.parser import response_template_grammar
+from vllm.parser.chat_parsing.response_templates import load_response_template
 from xgrammar.builtin_structural_tag import get_model_structural_tag
 
 EOS = 256
@@ -124,7 +133,25 @@ class Builtin(Xgrammar):
         super().__init__("structural-tag", tag.model_dump(), special)
 
 
-ENGINES = {"builtin": Builtin, "structural-tag": Xgrammar, "gbnf": Xgrammar, "lark": Llguidance}
+class Vllm(Xgrammar):
+    """The structural tag that vLLM makes of a response template, where the model has to call."""
+
+    def __init__(self, _kind, asked, special):
+        template = load_response_template(asked["template"])
+        functions = [{**function, "strict": True} for function in asked["functions"]]
+        tag = response_template_grammar.tool_call_structural_tag(
+            template.fields["tool_calls"],
+            functions,
+            parallel_tool_calls=True,
+            thinking=template.fields.get("thinking") if asked["reasoning"] else None,
+            message_start=response_template_grammar.message_start_anchors(template) if asked["start"] else None,
+        )
+        if tag is None:
+            raise ValueError("no structural tag")
+        super().__init__("structural-tag", tag, special)
+
+
+ENGINES = {"vllm": Vllm, "builtin": Builtin, "structural-tag": Xgrammar, "gbnf": Xgrammar, "lark": Llguidance}
 
 
 def is_valid(schema, value):

@@ -17,6 +17,7 @@
 
 mod acceptor;
 mod beside;
+mod vllm;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -84,11 +85,15 @@ struct Subject {
 
 impl Subject {
     fn new(name: &str) -> Self {
+        Self::derived(name, &derive::Options::default())
+    }
+
+    fn derived(name: &str, options: &derive::Options) -> Self {
         let path = root().join(format!("chat_templates/{name}.jinja"));
         let source = chat_template::load(&path)
             .expect("a chat template")
             .assuming_tokens();
-        let derivation = derive::derive(&source, &derive::Options::default()).expect("derived");
+        let derivation = derive::derive(&source, options).expect("derived");
         let template = ResponseTemplate::from_value(&derivation.document.to_value());
         let template = Arc::new(template.expect("a response template"));
         let written = WrittenFormat::new(&template, &derivation.cases, &source.tokens.end);
@@ -474,13 +479,8 @@ fn the_engines_take_what_is_right_and_refuse_what_is_wrong() {
     );
 }
 
-/// Every chat template of the project's own. Takes minutes.
-#[test]
-#[ignore = "takes minutes; `.ci/run` runs it"]
-fn the_table_of_all_chat_templates() {
-    let Some(python) = grammar_python() else {
-        return;
-    };
+/// The names of the project's own chat templates, of those that `OBVERSE_ONLY` is a part of.
+fn chat_template_names() -> Vec<String> {
     let folder = std::fs::read_dir(root().join("chat_templates")).expect("a folder");
     let mut names: Vec<String> = folder
         .filter_map(|entry| {
@@ -499,6 +499,17 @@ fn the_table_of_all_chat_templates() {
     names.sort();
     let only = std::env::var("OBVERSE_ONLY").unwrap_or_default();
     names.retain(|name| name.contains(&only));
+    names
+}
+
+/// Every chat template of the project's own. Takes minutes.
+#[test]
+#[ignore = "takes minutes; `.ci/run` runs it"]
+fn the_table_of_all_chat_templates() {
+    let Some(python) = grammar_python() else {
+        return;
+    };
+    let names = chat_template_names();
     let rows: Vec<String> = names
         .iter()
         .map(|name| row(&python, &Subject::new(name)))
