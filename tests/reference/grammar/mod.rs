@@ -17,6 +17,7 @@
 
 mod acceptor;
 mod beside;
+mod corpus;
 mod vllm;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use obverse::chat_template;
+use obverse::chat_template::{self, ChatTemplateSource};
 use obverse::derive::{self, Case, Derivation};
 use obverse::grammar::emit::Language;
 use obverse::grammar::{Grammar, Request, Sampler, ToolChoice, WrittenFormat};
@@ -33,6 +34,7 @@ use obverse::parser::ResponseParser;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
+use crate::support::derived::Derived;
 use crate::support::reference::grammar_python;
 
 /// The languages, and what the engines' script calls them.
@@ -94,6 +96,16 @@ impl Subject {
             .expect("a chat template")
             .assuming_tokens();
         let derivation = derive::derive(&source, options).expect("derived");
+        Self::with(name, &source, derivation)
+    }
+
+    /// `None` where nothing could be derived.
+    fn of(derived: &Derived) -> Option<Self> {
+        let derivation = derived.outcome.as_ref().ok()?.clone();
+        Some(Self::with(derived.known_as(), &derived.source, derivation))
+    }
+
+    fn with(name: &str, source: &ChatTemplateSource, derivation: Derivation) -> Self {
         let template = ResponseTemplate::from_value(&derivation.document.to_value());
         let template = Arc::new(template.expect("a response template"));
         let written = WrittenFormat::new(&template, &derivation.cases, &source.tokens.end);
@@ -267,11 +279,11 @@ impl std::fmt::Display for Share {
     }
 }
 
-/// A row of the table.
-fn row(python: &PathBuf, subject: &Subject) -> String {
+/// A row of the table, with so many texts sampled.
+fn row(python: &PathBuf, subject: &Subject, samples: u64) -> String {
     let renders = renders(python, subject);
     let (read, taken, refused) = if subject.has_calls() {
-        sampled(python, subject)
+        sampled(python, subject, samples)
     } else {
         (Share::default(), Share::default(), Share::default())
     };
@@ -301,7 +313,7 @@ fn renders(python: &PathBuf, subject: &Subject) -> [Share; 3] {
 }
 
 /// How many sampled texts are read to what fits the schemas, how many all the engines take too, and how many mutants no engine takes.
-fn sampled(python: &PathBuf, subject: &Subject) -> (Share, Share, Share) {
+fn sampled(python: &PathBuf, subject: &Subject, samples: u64) -> (Share, Share, Share) {
     let known: BTreeSet<String> = subject
         .cases()
         .filter_map(|case| subject.read(&case.prefix, &case.response, &case.tools).ok())
@@ -311,7 +323,7 @@ fn sampled(python: &PathBuf, subject: &Subject) -> (Share, Share, Share) {
     let prefix = subject.prefix();
     let grammar = subject.grammar(prefix, &right, ToolChoice::Required);
     let mut sampler = Sampler::new(&grammar);
-    let texts: Vec<String> = (0..SAMPLES).map(|seed| sampler.sample(seed)).collect();
+    let texts: Vec<String> = (0..samples).map(|seed| sampler.sample(seed)).collect();
     let (mut read, mut taken, mut refused) = (Share::default(), Share::default(), Share::default());
     let mut values = Vec::new();
     let mut owners = Vec::new();
@@ -347,7 +359,7 @@ fn sampled(python: &PathBuf, subject: &Subject) -> (Share, Share, Share) {
             ToolChoice::Tool(called(to)),
         );
         let mut sampler = Sampler::new(&wrong);
-        mutants.extend((0..SAMPLES / 5).map(|seed| sampler.sample(seed)));
+        mutants.extend((0..samples / 5).map(|seed| sampler.sample(seed)));
     }
     lines.extend(LANGUAGES.map(|language| line(language, &grammar, &mutants)));
     let answers = ask(python, &lines);
@@ -469,7 +481,7 @@ fn the_engines_take_what_is_right_and_refuse_what_is_wrong() {
     let page = page();
     let stale: Vec<String> = FEW
         .iter()
-        .map(|name| row(&python, &Subject::new(name)))
+        .map(|name| row(&python, &Subject::new(name), SAMPLES))
         .filter(|row| !page.lines().any(|line| line == row))
         .collect();
     assert!(
@@ -512,7 +524,7 @@ fn the_table_of_all_chat_templates() {
     let names = chat_template_names();
     let rows: Vec<String> = names
         .iter()
-        .map(|name| row(&python, &Subject::new(name)))
+        .map(|name| row(&python, &Subject::new(name), SAMPLES))
         .collect();
     hold_rows(["<!-- rows -->\n", "<!-- end -->"], &rows);
 }
