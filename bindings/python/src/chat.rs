@@ -98,7 +98,8 @@ pub(crate) fn interruptible<T: Send + 'static>(
 
 /// The response template, the report and the cases by which it was proved.
 #[pyfunction]
-#[pyo3(signature = (*, path = None, text = None, name = None, special_tokens = None, engines = Vec::new(), thorough = false))]
+#[pyo3(signature = (*, path = None, text = None, name = None, special_tokens = None, engines = Vec::new(), thorough = false, prefer = Vec::new()))]
+#[expect(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn derive_from<'py>(
     py: Python<'py>,
     path: Option<PathBuf>,
@@ -107,10 +108,12 @@ pub(crate) fn derive_from<'py>(
     special_tokens: Option<&Bound<'py, PyDict>>,
     engines: Vec<String>,
     thorough: bool,
+    prefer: Vec<(String, String)>,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     let options = Options::default()
         .engines(self::engines(&engines)?)
-        .thorough(thorough);
+        .thorough(thorough)
+        .prefer(prefer);
     let tokens = tokens(special_tokens)?;
     let derived = interruptible(py, move || {
         let source = open(path, text, name, tokens)?;

@@ -6,21 +6,65 @@ use std::sync::Arc;
 
 use obverse::derive::{self, Options};
 use obverse::grammar::emit::Language;
-use obverse::grammar::{Reasoning, Request, SpecialToken, ToolChoice, WrittenFormat};
+use obverse::grammar::{
+    Acceptor, Grammar, Reasoning, Request, Sampler, SpecialToken, ToolChoice, WrittenFormat,
+};
 use obverse::response_template::ResponseTemplate;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{self, Foreign};
-use crate::{chat, errors, parser};
+use crate::{chat, errors, parser, template};
 
-/// The grammar's text, and what is to be known of it. Without a prefix it is that of a message that proved the response template.
+/// A grammar, and its text in one language.
+#[pyclass(module = "obverse._native", frozen)]
+pub(crate) struct WrittenGrammar {
+    grammar: Grammar,
+    #[pyo3(get)]
+    text: String,
+    #[pyo3(get)]
+    notes: Vec<String>,
+}
+
+#[pymethods]
+impl WrittenGrammar {
+    /// How many characters of a text are allowed, whether it is allowed and may end there, and what may stand next.
+    fn accepts(&self, py: Python<'_>, text: &str) -> (usize, bool, bool, Vec<String>) {
+        py.detach(|| {
+            let mut acceptor = Acceptor::new(&self.grammar);
+            let read = match acceptor.feed(text) {
+                Ok(()) => text.len(),
+                Err(disallowed) => disallowed.at(),
+            };
+            let next = acceptor.next();
+            (
+                text[..read].chars().count(),
+                acceptor.refused().is_none(),
+                acceptor.is_complete(),
+                next.iter().map(ToString::to_string).collect(),
+            )
+        })
+    }
+
+    /// Texts that the grammar allows, one for each number from the seed on.
+    fn sample(&self, py: Python<'_>, count: u64, seed: u64) -> Vec<String> {
+        py.detach(|| {
+            let mut sampler = Sampler::new(&self.grammar);
+            let seeds = seed..seed.saturating_add(count);
+            seeds.map(|seed| sampler.sample(seed)).collect()
+        })
+    }
+}
+
+/// The grammar of a chat template, or of a response template alone. Without a prefix the prompt is that of a message that proved the response
+/// template.
 #[pyfunction]
-#[pyo3(signature = (*, path = None, text = None, name = None, special_tokens = None, language, tools = None, tool_choice = "auto", parallel = true, reasoning = "auto", prefix = None, response_format = None, token_ids = Vec::new()))]
+#[pyo3(signature = (*, template = None, path = None, text = None, name = None, special_tokens = None, language, tools = None, tool_choice = "auto", parallel = true, reasoning = "auto", prefix = None, response_format = None, token_ids = Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn grammar_from(
     py: Python<'_>,
+    template: Option<&Bound<'_, PyAny>>,
     path: Option<PathBuf>,
     text: Option<String>,
     name: Option<String>,
@@ -33,14 +77,15 @@ pub(crate) fn grammar_from(
     prefix: Option<String>,
     response_format: Option<&Bound<'_, PyAny>>,
     token_ids: Vec<(String, u32)>,
-) -> PyResult<(String, Vec<String>)> {
+) -> PyResult<WrittenGrammar> {
     let language = match language {
         "gbnf" => Language::Gbnf,
         "lark" => Language::Lark,
+        "peg" => Language::Peg,
         "structural-tag" => Language::StructuralTag,
         other => {
             let message =
-                format!("format must be 'gbnf', 'lark' or 'structural-tag', not {other:?}");
+                format!("format must be 'gbnf', 'lark', 'peg' or 'structural-tag', not {other:?}");
             return Err(PyValueError::new_err(message));
         }
     };
@@ -68,30 +113,45 @@ pub(crate) fn grammar_from(
         .response_format(schema)
         .special_tokens(tokens.collect());
     let names = chat::tokens(special_tokens)?;
+    let template = template.map(template::given).transpose()?;
     let made = chat::interruptible(py, move || {
-        let source = chat::open(path, text, name, names)?;
-        let derivation =
-            derive::derive(&source, &Options::default()).map_err(|error| error.to_string())?;
-        let template = ResponseTemplate::from_value(&derivation.document.to_value())
-            .map_err(|invalid| invalid.to_string())?;
-        let usual = || {
-            let mut cases = derivation.cases.iter();
-            let case = cases.find(|case| case.tools.is_empty() == request.tools.is_empty());
-            case.map(|case| case.prefix.clone()).unwrap_or_default()
+        let mut notes = Vec::new();
+        let (written, prefix) = match template {
+            Some(template) => {
+                let written = WrittenFormat::from_template(&template, &[]);
+                (written, prefix.unwrap_or_default())
+            }
+            None => {
+                let source = chat::open(path, text, name, names)?;
+                let derivation = derive::derive(&source, &Options::default())
+                    .map_err(|error| error.to_string())?;
+                if !derivation.report.verified {
+                    notes.push("the response template is not proved: the grammar allows what came back, and refuses what did not".to_owned());
+                }
+                let template = ResponseTemplate::from_value(&derivation.document.to_value())
+                    .map_err(|invalid| invalid.to_string())?;
+                let usual = || {
+                    let mut cases = derivation.cases.iter();
+                    let case = cases.find(|case| case.tools.is_empty() == request.tools.is_empty());
+                    case.map(|case| case.prefix.clone()).unwrap_or_default()
+                };
+                let prefix = prefix.unwrap_or_else(usual);
+                let end_tokens = source.end_tokens();
+                let written =
+                    WrittenFormat::new(&Arc::new(template), &derivation.cases, &end_tokens);
+                (written, prefix)
+            }
         };
-        let prefix = prefix.unwrap_or_else(usual);
-        let written =
-            WrittenFormat::new(&Arc::new(template), &derivation.cases, &source.tokens.end);
         let grammar = written
             .grammar(&request.prefix(prefix))
             .map_err(|error| error.to_string())?;
         let text = grammar.write(language);
-        let mut notes = Vec::new();
-        if !derivation.report.verified {
-            notes.push("the response template is not proved: the grammar allows what came back, and refuses what did not".to_owned());
-        }
         notes.extend(text.findings.into_iter().map(|finding| finding.text));
-        Ok((text.text, notes))
+        Ok(WrittenGrammar {
+            grammar,
+            text: text.text,
+            notes,
+        })
     })?;
     made.map_err(|message: String| errors::source(py, &message))
 }

@@ -44,7 +44,7 @@ mod _native {
     #[pymodule_export]
     use super::deltas::DeltaParser;
     #[pymodule_export]
-    use super::grammar::grammar_from;
+    use super::grammar::{WrittenGrammar, grammar_from};
     #[pymodule_export]
     use super::main;
     #[pymodule_export]

@@ -1,6 +1,7 @@
 """Grammars: what a model may write."""
 
 import json
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -57,7 +58,7 @@ class Grammars(unittest.TestCase):
     def test_what_cannot_be_is_told(self):
         with self.assertRaisesRegex(obverse.SourceError, "no tool `lookup`"):
             obverse.grammar(SMALL, format="gbnf", tools=TOOLS, tool_choice="lookup")
-        with self.assertRaisesRegex(ValueError, "'gbnf', 'lark' or 'structural-tag'"):
+        with self.assertRaisesRegex(ValueError, "'gbnf', 'lark', 'peg' or 'structural-tag'"):
             obverse.grammar(SMALL, format="bnf")
         with self.assertRaisesRegex(ValueError, "'auto', 'on' or 'off'"):
             obverse.grammar(SMALL, format="gbnf", reasoning="yes")
@@ -65,3 +66,41 @@ class Grammars(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main()
+
+    def test_a_response_template_is_enough(self):
+        template = obverse.derive(SMALL).response_template
+        alone = obverse.grammar(template, format="gbnf", tools=TOOLS)
+        self.assertIn("city", alone.text)
+        self.assertTrue(alone.notes)
+        for source in (obverse.ResponseTemplate(template), obverse.derive(SMALL)):
+            self.assertEqual(obverse.grammar(source, format="gbnf", tools=TOOLS).text, alone.text)
+        with self.assertRaisesRegex(ValueError, "give the prompt as prefix"):
+            obverse.grammar(template, format="gbnf", kwargs={"enable_thinking": False})
+
+    def test_a_peg_reads_what_it_allows(self):
+        grammar = obverse.grammar(SMALL, format="peg", tools=TOOLS)
+        self.assertIsInstance(json.loads(grammar.text), dict)
+
+    def test_a_response_is_held_to_it(self):
+        grammar = obverse.grammar(SMALL, format="gbnf", tools=TOOLS)
+        begun = 'Grüße.<call>{"name": "find", "arguments": {'
+        held = grammar.accepts(begun)
+        self.assertEqual((held.allowed, held.complete, held.at), (True, False, len(begun)))
+        self.assertIn('"\\"city\\""', held.expected)
+        held = grammar.accepts(begun + '"town"')
+        self.assertEqual((held.allowed, held.complete, held.at), (False, False, len(begun) + 1))
+        self.assertTrue(grammar.accepts(begun + '"city": "Ulm"}}</call></>').complete)
+
+    def test_samples_are_allowed(self):
+        grammar = obverse.grammar(SMALL, format="gbnf", tools=TOOLS, tool_choice="required")
+        samples = grammar.sample(20, seed=3)
+        self.assertEqual(len(samples), 20)
+        self.assertEqual(samples, grammar.sample(20, seed=3))
+        self.assertTrue(all(grammar.accepts(sample).complete for sample in samples))
+
+    def test_a_pickled_grammar_is_its_text(self):
+        grammar = obverse.grammar(SMALL, format="gbnf", tools=TOOLS)
+        again = pickle.loads(pickle.dumps(grammar))
+        self.assertEqual(again, grammar)
+        with self.assertRaisesRegex(ValueError, "its text alone"):
+            again.accepts("")

@@ -39,12 +39,18 @@ def constrained(tokenizer: object) -> tuple[str, list[str]]:
     return grammar.text, grammar.notes
 
 
+def held() -> tuple[list[str], list[str]]:
+    grammar = obverse.grammar(obverse.ResponseTemplate(template), format="peg", tools=[template])
+    held: obverse.Held = grammar.accepts("Hi")
+    return held.expected, grammar.sample(2)
+
+
 def checked() -> list[tuple[str, list[obverse.Finding]]]:
     return [(result.name, result.findings) for result in obverse.check("fixtures", derive=False).failed]
 
 
 def derived(tokenizer: object) -> str:
-    derivation = obverse.derive(tokenizer, for_=["vllm"])
+    derivation = obverse.derive(tokenizer, for_=["vllm"], prefer={"white space of delimiters": "spelled out"})
     verdict: str = derivation.verdict
     return verdict
 

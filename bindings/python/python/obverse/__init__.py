@@ -21,7 +21,7 @@ from typing import Any, Literal
 from . import _native, _sources, _tools
 from ._checking import Check, Result, check
 from ._conversation import ChatTemplate, Span, Spans
-from ._derivation import Derivation, Finding, Grammar
+from ._derivation import Derivation, Finding, Grammar, Held
 from ._native import DeltaParser, Parser, ResponseTemplate, parse, parse_many
 from .chat_parsing import install, uninstall
 from .errors import FinalizedError, MergeError, ObverseError, ParseError, PlaceholderError, RenderError, SourceError, TemplateError
@@ -34,6 +34,7 @@ __all__ = [
     "FinalizedError",
     "Finding",
     "Grammar",
+    "Held",
     "MergeError",
     "ObverseError",
     "ParseError",
@@ -66,6 +67,7 @@ def derive(
     *,
     for_: Iterable[str] = (),
     thorough: bool = False,
+    prefer: Mapping[str, str] | None = None,
     special_tokens: dict[str, str] | None = None,
 ) -> Derivation:
     """Derives a response template from a chat template, and proves it by inversion.
@@ -74,6 +76,7 @@ def derive(
     `tokenizer_config.json`, a model folder or a `.gguf` file, or the name of a model (`org/model`, `org/model@revision`) that the
     client of the Hub has in its cache. `for_` names the engines that are to take the response template
     (`"transformers"`, `"vllm"`, `"sglang"`): it keeps to what all of these take. `thorough` verifies at length.
+    `prefer` names decisions of the report and the candidate to take for each.
     `special_tokens` are told to chat templates that come without a configuration; `<s>` and `</s>` are assumed otherwise.
 
     It takes from tenths of a second to a few seconds, during which the interpreter is free; Ctrl-C ends the wait.
@@ -82,7 +85,7 @@ def derive(
     is not proved raises nothing: `Derivation.verdict` tells.
     """
     with _sources.opened(source, special_tokens) as opened:
-        document, report = _native.derive_from(**opened, engines=list(for_), thorough=thorough)
+        document, report = _native.derive_from(**opened, engines=list(for_), thorough=thorough, prefer=list((prefer or {}).items()))
     return Derivation(document, report)
 
 
@@ -98,7 +101,7 @@ def inspect(source: Any, *, special_tokens: dict[str, str] | None = None) -> dic
 def grammar(
     source: Any,
     *,
-    format: Literal["gbnf", "lark", "structural-tag"],
+    format: Literal["gbnf", "lark", "peg", "structural-tag"],
     tools: Iterable[dict[str, Any] | Callable[..., Any]] = (),
     tool_choice: str = "auto",
     parallel: bool = True,
@@ -111,15 +114,38 @@ def grammar(
 ) -> Grammar:
     """The grammar of what a model may write: its calls by the tools' schemas, its reasoning, its answer.
 
-    `source` is as for `derive`; a response template is derived of it, and the grammar is made of that. `format` is the language:
-    `"gbnf"` for llama.cpp, `"lark"` for llguidance, `"structural-tag"` for xgrammar. `tool_choice` is `"auto"`, `"required"`, `"none"` or the
-    name of a tool. What the prompt has opened already goes on: `prefix` is the prompt, and without it that of a user's message is
-    rendered, with `kwargs`. `response_format` is a JSON schema that the answer must fit. `token_ids` are the special tokens of the
-    tokenizer with their numbers, which are then written as tokens where the language has a way.
+    `source` is as for `derive`; a response template is derived of it, and the grammar is made of that. It may also be a response template
+    alone, as a dict, a `ResponseTemplate` or a `Derivation`: then no render shows how the format is written, and `notes` say what that leaves
+    free. `format` is the language: `"gbnf"` for llama.cpp, `"lark"` for llguidance, `"structural-tag"` for xgrammar, `"peg"` for Obverse itself.
+    `tool_choice` is `"auto"`, `"required"`, `"none"` or the name of a tool. What the prompt has opened already goes on: `prefix` is the prompt,
+    and without it that of a user's message is rendered, with `kwargs`; a response template alone begins at its anchor. `response_format` is a
+    JSON schema that the answer must fit. `token_ids` are the special tokens of the tokenizer with their numbers, which are then written as
+    tokens where the language has a way.
 
     Raises `SourceError` when there is no grammar, as for a tool that is not among `tools`.
     """
     offered = list(tools)
+
+    def written(given: Any, prefix: str | None) -> Grammar:
+        made = _native.grammar_from(
+            **given,
+            language=format,
+            tools=offered,
+            tool_choice=tool_choice,
+            parallel=parallel,
+            reasoning=reasoning,
+            prefix=prefix,
+            response_format=response_format,
+            token_ids=list((token_ids or {}).items()),
+        )
+        return Grammar(made.text, format, made.notes, made)
+
+    if isinstance(source, Derivation):
+        source = source.response_template
+    if isinstance(source, (dict, ResponseTemplate)):
+        if kwargs:
+            raise ValueError("kwargs are variables of a chat template, and the source is a response template alone: give the prompt as prefix")
+        return written({"template": source}, prefix)
     with _sources.opened(source, special_tokens) as opened:
         if prefix is None:
             asked = {"messages": [{"role": "user", "content": "Hello"}], "add_generation_prompt": True, "kwargs": dict(kwargs or {})}
@@ -131,18 +157,7 @@ def grammar(
                 # A chat template that needs more than that is given it for the derivation.
                 if kwargs:
                     raise
-        text, notes = _native.grammar_from(
-            **opened,
-            language=format,
-            tools=offered,
-            tool_choice=tool_choice,
-            parallel=parallel,
-            reasoning=reasoning,
-            prefix=prefix,
-            response_format=response_format,
-            token_ids=list((token_ids or {}).items()),
-        )
-    return Grammar(text=text, format=format, notes=notes)
+        return written(opened, prefix)
 
 
 def lint(

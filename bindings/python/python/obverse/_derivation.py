@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import html
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from ._native import WrittenGrammar
 
 #: How many findings a notebook is shown.
 _SHOWN = 12
@@ -76,15 +78,48 @@ def _text(value: object) -> str:
 
 
 @dataclass(frozen=True)
+class Held:
+    """A text that was held to a grammar."""
+
+    #: True if the grammar allows all of it, though more may have to follow.
+    allowed: bool
+    #: True if it is allowed and may end where it does.
+    complete: bool
+    #: How many characters of it are allowed: all of them, or the place at which it leaves the grammar.
+    at: int
+    #: What may stand next, there or behind the text: texts as JSON writes them, sets of characters as in a regular expression, `text`
+    #: for free text, and `the end`.
+    expected: list[str]
+
+
+@dataclass(frozen=True)
 class Grammar:
     """What a model may write, in the language of an engine."""
 
-    #: The grammar. A structural tag is a text of JSON.
+    #: The grammar. A structural tag and a PEG are texts of JSON.
     text: str
-    #: The language: `gbnf`, `lark` or `structural-tag`.
+    #: The language: `gbnf`, `lark`, `peg` or `structural-tag`.
     format: str
     #: What the language cannot say of it, and what is not proved of the response template that it was made of.
     notes: list[str]
+    _written: WrittenGrammar | None = field(default=None, repr=False, compare=False)
+
+    def accepts(self, response: str) -> Held:
+        """Holds a response to the grammar as an engine would, as it is before it is written in a language."""
+        at, allowed, complete, expected = self._whole().accepts(response)
+        return Held(allowed=allowed, complete=complete, at=at, expected=expected)
+
+    def sample(self, count: int = 1, seed: int = 0) -> list[str]:
+        """Texts that the grammar allows, the same ones for the same `seed`."""
+        return self._whole().sample(count, seed)
+
+    def _whole(self) -> WrittenGrammar:
+        if self._written is None:
+            raise ValueError("this grammar is its text alone, as after pickling: make it anew with obverse.grammar")
+        return self._written
+
+    def __reduce__(self) -> tuple[type[Grammar], tuple[str, str, list[str]]]:
+        return Grammar, (self.text, self.format, self.notes)
 
 
 @dataclass(frozen=True)

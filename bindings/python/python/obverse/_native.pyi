@@ -174,6 +174,13 @@ class Chat:
         self, conversations: list[dict[str, Any]], threads: int | None
     ) -> list[tuple[str, list[dict[str, Any]], list[tuple[int, int]]]]: ...
 
+class WrittenGrammar:
+    text: str
+    notes: list[str]
+
+    def accepts(self, text: str) -> tuple[int, bool, bool, list[str]]: ...
+    def sample(self, count: int, seed: int) -> list[str]: ...
+
 def coerce(value: Any, tools: Iterable[dict[str, Any] | Callable[..., Any]]) -> Any: ...
 def derive_from(
     *,
@@ -183,9 +190,11 @@ def derive_from(
     special_tokens: dict[str, str] = ...,
     engines: list[str] = ...,
     thorough: bool = False,
+    prefer: list[tuple[str, str]] = ...,
 ) -> tuple[dict[str, Any], dict[str, Any]]: ...
 def grammar_from(
     *,
+    template: dict[str, Any] | ResponseTemplate | None = None,
     path: str = ...,
     text: str = ...,
     name: str = ...,
@@ -198,7 +207,7 @@ def grammar_from(
     prefix: str | None = None,
     response_format: dict[str, Any] | None = None,
     token_ids: list[tuple[str, int]] = ...,
-) -> tuple[str, list[str]]: ...
+) -> WrittenGrammar: ...
 def inspect_from(
     *, path: str = ..., text: str = ..., name: str = ..., special_tokens: dict[str, str] = ...
 ) -> dict[str, Any]: ...
