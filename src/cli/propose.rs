@@ -117,6 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         model: &model,
         derivation: &derivation,
         template: &template,
+        engines: &args.engines,
         replaces: before.is_some(),
     };
     let text = request.text();
@@ -243,6 +244,8 @@ struct Request<'r> {
     model: &'r str,
     derivation: &'r Derivation,
     template: &'r Arc<ResponseTemplate>,
+    /// The engines that it is for.
+    engines: &'r [Engine],
     /// True if the model has another response template.
     replaces: bool,
 }
@@ -261,9 +264,10 @@ impl Request<'_> {
         };
         let _ = write!(
             text,
-            "`{CONFIG}` {verb} `response_template`: by it transformers (`tokenizer.parse_response`), TRL, vLLM and others turn what the model writes \
-             back into a message with {}. Nothing else in the file changes.\n\n",
-            listed(&fields)
+            "`{CONFIG}` {verb} `response_template`: by it transformers (`tokenizer.parse_response`) and TRL turn what the model writes \
+             back into a message with {}. {} Nothing else in the file changes.\n\n",
+            listed(&fields),
+            self.servers()
         );
         let document = self.derivation.document.to_json();
         text.push_str(&block("json", document.trim_end()));
@@ -285,13 +289,48 @@ impl Request<'_> {
             "With transformers, once the pull request is there (its number stands in the place of `N`):\n\n{}\n",
             block("python", self.script().trim_end())
         );
-        let again = format!("obverse derive {}@refs/pr/N", shell(self.model));
+        let engines = self.engines.iter().map(|engine| format!(" --for {engine}"));
+        let again = format!(
+            "obverse derive {}@refs/pr/N{}",
+            shell(self.model),
+            engines.collect::<String>()
+        );
         let _ = write!(
             text,
             "Obverse derives it anew from {model}, and tells where each delimiter comes from:\n\n{}",
             block("sh", &format!("{again} --explain"))
         );
         text
+    }
+
+    /// Says which of the servers that read response templates take this one.
+    fn servers(&self) -> String {
+        let servers = Engine::ALL.into_iter().filter(|engine| engine.is_server());
+        let (taking, others): (Vec<Engine>, Vec<Engine>) =
+            servers.partition(|engine| engine.check(&self.derivation.document).is_empty());
+        let names = |engines: &[Engine]| {
+            let names: Vec<String> = engines.iter().map(ToString::to_string).collect();
+            listed(&names)
+        };
+        let reason = others
+            .first()
+            .and_then(|engine| engine.check(&self.derivation.document).into_iter().next());
+        let mut sentences = Vec::new();
+        if !taking.is_empty() {
+            sentences.push(format!(
+                "Of the servers that read it {} {} it.",
+                names(&taking),
+                if taking.len() == 1 { "takes" } else { "take" }
+            ));
+        }
+        if let (Some(reason), Some(first)) = (reason, others.first()) {
+            sentences.push(format!(
+                "The parser of {} takes less than the format has, and not this one ({}); `obverse derive --for {first}` writes one that it takes.",
+                names(&others),
+                reason.message
+            ));
+        }
+        sentences.join(" ")
     }
 
     /// A script that parses a response of the format.

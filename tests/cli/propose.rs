@@ -43,11 +43,22 @@ fn a_folder_has_all_that_a_pull_request_needs() {
     let text = bench.read("out/PULL_REQUEST.md");
     for part in [
         "# Add a response template\n\n`tokenizer_config.json` gets a `response_template`",
-        "a message with `content`. Nothing else in the file changes.",
+        "a message with `content`. The parser of vllm and sglang takes less than the format has, and not this one (vllm",
+        "`obverse derive --for vllm` writes one that it takes. Nothing else in the file changes.",
         "\"start_anchor\": \"<assistant>\"",
         "| kind of message | tried | came back |\n|---|--:|--:|\n| content |",
         "AutoTokenizer.from_pretrained('org/kite', revision=\"refs/pr/N\")",
         "obverse derive org/kite@refs/pr/N --explain",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+
+    let run = bench.run("propose kite --for vllm --model org/kite --out-dir served");
+    assert_eq!(run.status, 0, "{run}");
+    let text = bench.read("served/PULL_REQUEST.md");
+    for part in [
+        "a message with `content`. Of the servers that read it vllm and sglang take it. Nothing else",
+        "obverse derive org/kite@refs/pr/N --for vllm --explain",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
