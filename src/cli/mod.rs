@@ -71,11 +71,13 @@ mod words;
 
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Parser, Subcommand};
 
 use color::Color;
+use obverse::hub::Wanted;
 use pager::PagerArgs;
 use problem::Problem;
 use status::Status;
@@ -143,6 +145,16 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     // Who cannot write any more has been told, or has nobody to tell.
     let _ = std::io::stdout().flush();
     status as u8
+}
+
+/// The folder with the files of the model of the Hub that a source names, as all verbs take it: from the cache of the Hub's client, or fetched into
+/// it; `None` where the source is on disk, or names none. For the bindings, whose sources are those of the command.
+///
+/// # Errors
+///
+/// When the model is not there, may not be read, or cannot be reached; the text says which, and what can be done.
+pub fn model_folder(source: &Path) -> Result<Option<PathBuf>, String> {
+    hub::folder(source, Wanted::ChatTemplates).map_err(|problem| problem.told())
 }
 
 fn run_verb(arguments: &[OsString]) -> Status {

@@ -84,6 +84,16 @@ impl Problem {
             .map_or("", |first| first.message.as_str())
     }
 
+    /// Everything that it says, in lines without a place.
+    pub(crate) fn told(&self) -> String {
+        let diagnostics = self.diagnostics.iter().flat_map(|one| {
+            let hint = one.hint.iter().map(|hint| format!("help: {hint}"));
+            std::iter::once(one.message.clone()).chain(hint)
+        });
+        let notes = self.notes.iter().cloned();
+        diagnostics.chain(notes).collect::<Vec<_>>().join("\n")
+    }
+
     /// The problem, about a document.
     #[must_use]
     pub(crate) fn about(mut self, document: Document) -> Self {

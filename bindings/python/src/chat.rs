@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use obverse::chat_template::{self, ChatTemplateSource};
 use obverse::derive::{self, Options};
-use obverse::hub::{self, Cache};
 use obverse::lint;
 use obverse::response_template::Engine;
 use obverse::value::{Map, Value};
@@ -34,8 +33,8 @@ pub(crate) fn open(
 ) -> Result<ChatTemplateSource, String> {
     let mut name = name;
     let mut path = path;
-    if let (Some(source), Some(cache)) = (&path, Cache::of_process())
-        && let Some(folder) = hub::locate(source, &cache).map_err(|error| error.to_string())?
+    if let Some(source) = &path
+        && let Some(folder) = obverse::cli::model_folder(source)?
     {
         // Reports are to say the same on every machine.
         name = name.or_else(|| Some(source.to_string_lossy().into_owned()));

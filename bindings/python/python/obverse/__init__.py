@@ -73,8 +73,8 @@ def derive(
     """Derives a response template from a chat template, and proves it by inversion.
 
     `source` is a tokenizer or a processor of transformers, the text of a chat template, or a path: a `.jinja` file, a
-    `tokenizer_config.json`, a model folder or a `.gguf` file, or the name of a model (`org/model`, `org/model@revision`) that the
-    client of the Hub has in its cache. `for_` names the engines that are to take the response template
+    `tokenizer_config.json`, a model folder or a `.gguf` file, or the name of a model of the Hub (`org/model`, `org/model@revision`),
+    which is taken from the cache of the Hub's client or fetched into it. `for_` names the engines that are to take the response template
     (`"transformers"`, `"vllm"`, `"sglang"`): it keeps to what all of these take. `thorough` verifies at length.
     `prefer` names decisions of the report and the candidate to take for each.
     `special_tokens` are told to chat templates that come without a configuration; `<s>` and `</s>` are assumed otherwise.
