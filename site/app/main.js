@@ -32,7 +32,7 @@ const samples = el("select", { "aria-label": "Response by which it was proved" }
 const chunks = el(
   "select",
   { "aria-label": "How the response is cut" },
-  ...[["words", "words"], ["1", "characters"], ["4", "4 characters"], ["1b", "bytes"], ["whole", "whole"]].map(([value, name]) => el("option", { value }, name)),
+  ...[["words", "words"], ["1", "characters"], ["4", "4 characters"], ["1b", "bytes"], ["whole", "whole"], ["recorded", "a JSON list of tokens"]].map(([value, name]) => el("option", { value }, name)),
 );
 const file = el("input", { type: "file", hidden: true, "aria-label": "File", accept: ".jinja,.json,.txt" });
 const trouble = el("div", { class: "trouble", role: "alert", id: "trouble" });

@@ -99,6 +99,23 @@ test("a response is stepped through both ways", async () => {
   assert.deepEqual(page.troubles, []);
 });
 
+test("a response is stepped through by the tokens that it is a list of", async () => {
+  await playground();
+  await put(TEMPLATE, "<t>ab</t>Hi");
+  await page.getByRole("combobox", { name: "How the response is cut" }).selectOption("recorded");
+  await page.waitForFunction(() => /JSON list of texts/.test(document.getElementById("trouble").textContent));
+  const tokens = ["<t", ">a", "b</t>", "Hi"];
+  await page.getByRole("textbox", { name: "Response of a model" }).fill(JSON.stringify(tokens));
+  await page.waitForFunction((steps) => Number(document.getElementById("step").max) === steps, tokens.length + 1);
+  await slider().focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await page.locator(".response .held").innerText(), "<t");
+  await page.keyboard.press("End");
+  assert.match(await message(), /"content": "Hi"/);
+  assert.deepEqual(page.troubles, []);
+});
+
 test("the response can be stepped through by keys alone", async () => {
   await playground();
   await page.locator("pre.response").focus();

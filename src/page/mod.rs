@@ -94,7 +94,7 @@ pub struct Reading {
     pub prefix: String,
     /// The tools by whose schemas arguments are typed, a list as JSON; empty for none.
     pub tools: String,
-    /// The way in which the response is cut into chunks.
+    /// The way in which the response is cut into chunks; [`Chunking::Recorded`] takes them from a JSON list, which the response then is.
     pub chunking: Chunking,
 }
 
@@ -310,7 +310,24 @@ pub fn template(text: &str, report: Option<&serde_json::Value>) -> TemplateView 
     TemplateView::of(text, &markers)
 }
 
-/// Records the parse of a response with the response template in a text.
+/// The text of chunks that are written as a JSON list, and where each ends.
+fn listed(text: &str) -> Result<(String, Vec<usize>), PageError> {
+    let error = || {
+        PageError::of(
+            "the response is to be its tokens or chunks, as a JSON list of texts: [\"Hel\", \"lo\"]",
+        )
+    };
+    let value = json::parse(text).map_err(|_| error())?;
+    let (mut whole, mut ends) = (String::new(), Vec::new());
+    for chunk in value.as_array().ok_or_else(error)? {
+        whole.push_str(chunk.as_str().ok_or_else(error)?);
+        ends.push(whole.len());
+    }
+    Ok((whole, ends))
+}
+
+/// Records the parse of a response with the response template in a text. With [`Chunking::Recorded`] the response is a JSON list of its
+/// chunks, such as the tokens of a model.
 ///
 /// # Errors
 ///
@@ -318,7 +335,15 @@ pub fn template(text: &str, report: Option<&serde_json::Value>) -> TemplateView 
 pub fn replay(text: &str, response: &str, reading: &Reading) -> Result<PageReplay, PageError> {
     let template = ResponseTemplate::from_json(text).map_err(PageError::of)?;
     let tools = tools(&reading.tools)?;
-    let ends = reading.chunking.ends(response, &[]);
+    let listed = match reading.chunking {
+        Chunking::Recorded => Some(listed(response)?),
+        _ => None,
+    };
+    let (response, recorded) = match &listed {
+        Some((text, ends)) => (text.as_str(), ends.as_slice()),
+        None => (response, &[][..]),
+    };
+    let ends = reading.chunking.ends(response, recorded);
     let ends = ends.map_err(PageError::of)?;
     Ok(PageReplay::of(&Timeline::record(
         &Arc::new(template),
@@ -328,4 +353,32 @@ pub fn replay(text: &str, response: &str, reading: &Reading) -> Result<PageRepla
         response,
         &ends,
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEMPLATE: &str = r#"{"start_anchor": "A:", "fields": {"thinking": {"open": "<t>", "close": "</t>"}, "content": {}}}"#;
+
+    fn steps(response: &str, chunking: Chunking) -> Result<usize, String> {
+        let reading = Reading {
+            chunking,
+            ..Reading::default()
+        };
+        let replay = replay(TEMPLATE, response, &reading).map_err(|error| error.to_string())?;
+        Ok(replay.steps.arrived.len())
+    }
+
+    #[test]
+    fn a_list_of_tokens_is_a_response_with_its_chunks() {
+        let listed = r#"["<t", ">a", "b</t>", "Hi"]"#;
+        let whole = steps("<t>ab</t>Hi", Chunking::Whole).unwrap();
+        assert_eq!(steps(listed, Chunking::Recorded).unwrap(), whole + 3);
+        for wrong in ["Hi", "{}", "[1]"] {
+            let error = steps(wrong, Chunking::Recorded).unwrap_err();
+            assert!(error.contains("a JSON list of texts"), "{error}");
+        }
+        assert_eq!(steps("[]", Chunking::Recorded), steps("", Chunking::Whole));
+    }
 }

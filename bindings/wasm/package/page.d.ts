@@ -15,7 +15,10 @@ export function replay(
     prefix?: string;
     /** The list of tools, as JSON. */
     tools?: string;
-    /** The way in which the response is cut: `whole`, `words`, `random:SEED`, `3` (characters), `3b` (bytes). */
+    /**
+     * The way in which the response is cut: `whole`, `words`, `random:SEED`, `3` (characters), `3b` (bytes); with `recorded` the response is
+     * a JSON list of its chunks, such as the tokens of a model.
+     */
     chunks?: string;
   },
 ): { [key: string]: unknown };

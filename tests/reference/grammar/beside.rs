@@ -50,6 +50,15 @@ const REASONING: [(&str, bool); 4] = [
 /// What is done to responses: nothing, or how they are broken.
 const KINDS: usize = 5;
 
+/// How a tag tells a text of each kind wrong.
+const WORDS: [&str; KINDS] = [
+    "refuse a render",
+    "take a call of a tool by another name",
+    "take a call that lacks an argument",
+    "take a call with an argument of another type",
+    "take a call that is cut off",
+];
+
 /// The kind of those that are cut short.
 const CUT: usize = 4;
 
@@ -133,6 +142,18 @@ fn end_of_turn(subject: &Subject, text: &str) -> Option<usize> {
     Some(last.span.start)
 }
 
+/// How many texts a tag tells right, and the shortest that it does not.
+#[derive(Debug, Default, Clone)]
+struct Told {
+    share: Share,
+    smallest: Option<String>,
+}
+
+fn shorter(one: Option<String>, other: Option<String>) -> Option<String> {
+    let both = one.into_iter().chain(other);
+    both.min_by_key(|text| (text.len(), text.clone()))
+}
+
 /// Responses with one prompt and the same tools, of one of the kinds.
 struct Asked<'s> {
     group: &'s [&'s Case],
@@ -168,11 +189,11 @@ impl Asked<'_> {
     /// How many of the responses are told right: accepted, or refused where they are broken. A response is accepted, too, where the engine
     /// may end it before it ends, in what ends the turn or where nothing of the message is missing: a grammar may leave it to the engine to
     /// know the token that ends a turn.
-    fn told(&self, subject: &Subject, answer: &Value) -> Share {
+    fn told(&self, subject: &Subject, answer: &Value) -> Told {
         let accepted = accepted(&subject.name, answer);
         let answers = answer.get("texts").and_then(Value::as_array);
         let answers = answers.expect("a list").iter();
-        let mut share = Share::default();
+        let mut told = Told::default();
         for ((text, is_accepted), answer) in self.texts.iter().zip(accepted).zip(answers) {
             let answer = answer.as_array().expect("a list");
             let stops = json::to_string(&answer[0]).parse().ok();
@@ -183,9 +204,13 @@ impl Asked<'_> {
                         end_of_turn(subject, text).is_some_and(|end| end <= stops)
                             || self.is_whole(subject, text, stops)
                     }));
-            share.add(is_accepted == (self.kind == 0));
+            let is_right = is_accepted == (self.kind == 0);
+            told.share.add(is_right);
+            if !is_right {
+                told.smallest = shorter(told.smallest, Some(text.clone()));
+            }
         }
-        share
+        told
     }
 
     /// Asks for xgrammar's own tag.
@@ -231,8 +256,8 @@ fn all_asked<'s>(subject: &Subject, groups: &'s [Vec<&'s Case>]) -> Vec<[Asked<'
     each.collect()
 }
 
-/// A row of the table.
-fn row(python: &PathBuf, (name, model): (&str, &str)) -> String {
+/// A row of the table, and the shortest text that a tag tells wrong, of each kind.
+fn row(python: &PathBuf, (name, model): (&str, &str)) -> (String, Vec<String>) {
     let subject = Subject::new(name);
     let mut groups = subject.groups();
     for group in &mut groups {
@@ -242,7 +267,7 @@ fn row(python: &PathBuf, (name, model): (&str, &str)) -> String {
     groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
     groups.truncate(MAX_GROUPS);
     let asked = all_asked(&subject, &groups);
-    let told = |lines: &[Value]| -> Vec<[Share; KINDS]> {
+    let told = |lines: &[Value]| -> Vec<[Told; KINDS]> {
         let answers = ask(python, lines);
         let groups = asked.iter().zip(answers.chunks(KINDS));
         let told = groups.map(|(asked, answers)| {
@@ -265,25 +290,37 @@ fn row(python: &PathBuf, (name, model): (&str, &str)) -> String {
     });
     // Behind each prompt a server would ask for the state that fits. Of those that accept as many the first counts.
     let best = (0..groups.len()).map(|group| {
-        let states = theirs.iter().rev().map(|state| state[group]);
+        let states = theirs.iter().rev().map(|state| state[group].clone());
         states
-            .max_by_key(|shares| shares[0].right)
+            .max_by_key(|told| told[0].share.right)
             .expect("a state")
     });
-    let best: Vec<[Share; KINDS]> = best.collect();
+    let best: Vec<[Told; KINDS]> = best.collect();
     let cells = (0..KINDS).map(|kind| {
-        let right = |groups: &[[Share; KINDS]]| -> usize {
-            groups.iter().map(|shares| shares[kind].right).sum()
+        let right = |groups: &[[Told; KINDS]]| -> usize {
+            groups.iter().map(|told| told[kind].share.right).sum()
         };
-        let all: usize = ours.iter().map(|shares| shares[kind].all).sum();
+        let all: usize = ours.iter().map(|told| told[kind].share.all).sum();
         format!("{} / {} of {all}", right(&ours), right(&best))
     });
     let cells: Vec<String> = cells.collect();
-    format!("| {name} | `{model}` | {} |", cells.join(" | "))
+    let mut wrong = Vec::new();
+    for (whose, groups) in [("ours", &ours), ("theirs", &best)] {
+        for (kind, words) in WORDS.iter().enumerate() {
+            let each = groups.iter().map(|told| told[kind].smallest.clone());
+            if let Some(text) = each.reduce(shorter).flatten() {
+                let text = json::quote(&text);
+                wrong.push(format!("- {name}, {whose} {words}: `{text}`"));
+            }
+        }
+    }
+    let row = format!("| {name} | `{model}` | {} |", cells.join(" | "));
+    (row, wrong)
 }
 
 const BEGIN: &str = "<!-- beside -->\n";
 const END: &str = "<!-- beside end -->";
+const WRONG: [&str; 2] = ["<!-- wrong -->\n", "<!-- wrong end -->"];
 
 /// One format each time.
 #[test]
@@ -291,7 +328,7 @@ fn a_derived_tag_stands_beside_a_hand_written_one() {
     let Some(python) = grammar_python() else {
         return;
     };
-    let row = row(&python, ("qwen3", "qwen_3"));
+    let (row, _) = row(&python, ("qwen3", "qwen_3"));
     assert!(
         page().lines().any(|line| line == row),
         "{PAGE} says otherwise:\n{row}"
@@ -306,6 +343,8 @@ fn the_table_beside_hand_written_tags() {
     };
     let only = std::env::var("OBVERSE_ONLY").unwrap_or_default();
     let both = BOTH.iter().filter(|(name, _)| name.contains(&only));
-    let rows: Vec<String> = both.map(|both| row(&python, *both)).collect();
+    let (rows, wrong): (Vec<String>, Vec<Vec<String>>) =
+        both.map(|both| row(&python, *both)).unzip();
     hold_rows([BEGIN, END], &rows);
+    hold_rows(WRONG, &wrong.concat());
 }
