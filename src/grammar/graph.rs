@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::calls::Calls;
 use super::expr::{Arena, Expr, Id, JsonOf};
-use super::format::{Begun, Edge, Format, GraphNode, Kind, bit, space_chars};
+use super::format::{Begun, Edge, Format, GraphNode, Kind, State, Text, bit, space_chars};
 use super::lazy::{Lazy, Trigger};
 use super::request::{Reasoning, Request, Tool};
 use crate::value::json;
@@ -65,7 +65,17 @@ impl<'a> Walk<'a> {
         match begun {
             Begun::In { state, written } => {
                 let past = self.counted(*written);
-                let Some((body, past)) = self.entered(GraphNode::Start, *state, past) else {
+                // The prompt has written what the text begins with.
+                if let Kind::Text(text) = &self.format.states[*state].kind
+                    && !text.lead.is_empty()
+                {
+                    let free = self.free(text);
+                    let free = self.tagged(*state, free);
+                    self.bodies.insert(*state, free);
+                }
+                let entered = self.entered(GraphNode::Start, *state, past);
+                self.bodies.remove(state);
+                let Some((body, past)) = entered else {
                     return self.arena.never();
                 };
                 let follow = self.follow((GraphNode::State(*state), past));
@@ -192,7 +202,7 @@ impl<'a> Walk<'a> {
                     schema: json::to_string(schema),
                     avoid: Vec::new(),
                 })),
-                None => self.arena.add(Expr::Free(text.avoid.clone())),
+                None => self.free(text),
             },
             Kind::Text(text) if self.request.reasoning == Reasoning::Off => {
                 let blank: Vec<Id> = text
@@ -202,7 +212,7 @@ impl<'a> Walk<'a> {
                     .collect();
                 self.arena.choice(blank)
             }
-            Kind::Text(text) => self.arena.add(Expr::Free(text.avoid.clone())),
+            Kind::Text(text) => self.free(text),
             Kind::Call(spellings) => {
                 let ends = self.format.ends_of_call(self.format.states[state].field);
                 let content = &self.format.template.fields()[field].content;
@@ -217,19 +227,51 @@ impl<'a> Walk<'a> {
                 calls.any_of(&self.tools, spellings)
             }
         };
-        let body = match &self.format.states[state].kind {
-            Kind::Text(text) if text.is_content => self.arena.tag("content", body),
-            Kind::Text(_) => {
-                let fields = self.format.template.fields();
-                match self.format.reasoning() {
-                    Some(reasoning) if reasoning == field => self.arena.tag("reasoning", body),
-                    _ => self.arena.tag(&fields[field].name, body),
-                }
-            }
-            Kind::Call(_) => body,
-        };
+        let body = self.tagged(state, body);
+        let body = self.led(state, body);
         self.bodies.insert(state, body);
         body
+    }
+
+    /// The body of a state with the tag by which a reader knows what it is.
+    fn tagged(&mut self, state: usize, body: Id) -> Id {
+        let State { field, kind } = &self.format.states[state];
+        match kind {
+            Kind::Text(text) if text.is_content => self.arena.tag("content", body),
+            Kind::Text(_) if self.format.reasoning() == Some(*field) => {
+                self.arena.tag("reasoning", body)
+            }
+            Kind::Text(_) => {
+                let name = &self.format.template.fields()[*field].name;
+                self.arena.tag(name, body)
+            }
+            Kind::Call(_) => body,
+        }
+    }
+
+    /// A text that goes on until something stands in it that is avoided.
+    fn free(&mut self, text: &Text) -> Id {
+        self.arena.add(Expr::Free(text.avoid.clone()))
+    }
+
+    /// The body of a state with the white space that it has to begin with, which is none of the text.
+    fn led(&mut self, state: usize, body: Id) -> Id {
+        let Kind::Text(text) = &self.format.states[state].kind else {
+            return body;
+        };
+        let is_off = self.request.reasoning == Reasoning::Off && !text.is_content;
+        if text.lead.is_empty() || is_off {
+            return body;
+        }
+        let blank = text.blank.iter();
+        let blank: Vec<&String> = blank.filter(|one| !one.starts_with(&text.lead)).collect();
+        let lead = self.arena.text(&text.lead);
+        let mut all = vec![self.arena.seq([lead, body])];
+        for blank in blank {
+            let blank = self.arena.text(blank);
+            all.push(self.tagged(state, blank));
+        }
+        self.arena.choice(all)
     }
 
     /// Returns what may follow behind a state.

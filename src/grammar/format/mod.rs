@@ -13,6 +13,7 @@ mod args;
 mod begun;
 mod call;
 mod dialect;
+mod lead;
 mod lines;
 mod made;
 mod parsed;
@@ -123,6 +124,8 @@ pub(crate) enum Kind {
 pub(crate) struct Text {
     /// The text that opens it, as it is written; empty for the implicit field.
     pub(crate) open: String,
+    /// The white space that it has to begin with; empty where it may begin with anything.
+    pub(crate) lead: String,
     /// True if it is the answer, false if it is anything else that the model says.
     pub(crate) is_content: bool,
     /// The sequences that must not stand in it.
@@ -264,8 +267,13 @@ impl Format {
             let field = format.states[index].field;
             if let Kind::Text(text) = &format.states[index].kind {
                 let avoid = format.avoided(field, text.open.is_empty(), &text.seen);
+                let lead = match text.open.as_str() {
+                    "" => String::new(),
+                    open => lead::of(template, &shown, field, open),
+                };
                 if let Kind::Text(text) = &mut format.states[index].kind {
                     text.avoid = avoid;
+                    text.lead = lead;
                     text.seen.clear();
                 }
             }
@@ -331,6 +339,7 @@ impl Format {
         let at = self.states.iter().position(is).unwrap_or_else(|| {
             let kind = Kind::Text(Text {
                 open: open.to_owned(),
+                lead: String::new(),
                 is_content: self.template.fields()[field].name == "content",
                 avoid: Avoid::new([]),
                 blank: BTreeSet::new(),
