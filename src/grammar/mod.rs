@@ -103,10 +103,12 @@ impl WrittenFormat {
     }
 
     /// Returns what was not understood of the responses, so that the grammar may refuse such.
-    pub fn left_out(&self) -> impl Iterator<Item = &str> {
+    pub fn left_out(&self) -> impl Iterator<Item = String> {
         let format = &self.0;
-        let all = format.left_out.iter().chain(&format.style.unknown);
-        all.map(String::as_str)
+        let values = format.style.unknown.iter();
+        let values =
+            values.map(|raw| format!("an argument written as {}", crate::value::json::quote(raw)));
+        format.left_out.iter().cloned().chain(values)
     }
 
     /// The grammar of what is asked for.

@@ -159,7 +159,7 @@ fn what_a_response_template_alone_allows_is_right() {
     }
     let subjects: Vec<&Subject> = subjects.iter().collect();
     let found = cores::each(&subjects, |subject| {
-        let left_out: Vec<&str> = subject.written.left_out().collect();
+        let left_out: Vec<String> = subject.written.left_out().collect();
         if subject.has_calls() && left_out.iter().any(|text| text.contains("tool_calls")) {
             return [
                 left_out.iter().map(|text| (*text).to_owned()).collect(),
@@ -262,7 +262,7 @@ fn what_cannot_be_made_up_is_told() {
     let text = r#"{"start_anchor": "A:", "fields": {"content": {}, "tool_calls": {"open": "<c>", "close": "</c>", "content": "json",
         "repeats": true, "transform": {"function": {"arguments": "{content}"}}}}}"#;
     let subject = Subject::new("nameless", text);
-    let told: Vec<&str> = subject.written.left_out().collect();
+    let told: Vec<String> = subject.written.left_out().collect();
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].contains("name of a tool"), "{told:?}");
     allows(&subject, &[("Hello.", true)]);
