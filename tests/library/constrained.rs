@@ -28,9 +28,6 @@ const SAMPLES: [u64; 2] = [40, 1_000];
 /// How many falling short is known of: renders that the PEG does not read to their message, samples that the response template does
 /// not read to a message that is right, and samples that the PEG does not read to the message of the response template.
 pub(crate) const KNOWN: &[(&str, [usize; 3])] = &[
-    // An answer that ends in the first sign of what opens a call is cut there by the PEG, not before it.
-    ("functionary_3_2", [4, 0, 12]),
-    ("llamacpp/meetkai-functionary-medium-v3.2.jinja", [4, 0, 12]),
     // A text between single quotes in which a single quote stands.
     ("lfm2_5", [9, 0, 0]),
     ("llamacpp/LFM2.5-8B-A1B.jinja", [9, 0, 0]),

@@ -475,11 +475,33 @@ fn pieces(way: &[Sought]) -> Vec<Piece> {
     way.iter().map(piece).collect()
 }
 
+/// The end of a beginning that ends with these pieces. Where they are one character that is repeated, what comes next and cannot be that character
+/// belongs to it: of `>>>>find` it tells that the call begins behind the first sign.
+fn told_from_run(pieces: &[Piece], end: usize) -> usize {
+    let [Piece::Text(text)] = &pieces[..end] else {
+        return end;
+    };
+    let mut signs = text.chars();
+    let Some(sign) = signs
+        .next()
+        .filter(|sign| signs.all(|other| other == *sign))
+    else {
+        return end;
+    };
+    let blank = pieces[end..].iter();
+    let blank = blank.take_while(|piece| **piece == Piece::Space).count();
+    match pieces.get(end + blank) {
+        Some(Piece::Run(chars, 1..)) if !chars.has(sign) => end + blank + 1,
+        _ => end,
+    }
+}
+
 /// The shortest beginning of a delimiter that no text has: what begins as it does is a delimiter to whoever writes it.
 fn shortest(pieces: Vec<Piece>, seen: &[String]) -> Vec<Piece> {
     let ends = (1..=pieces.len())
         .filter(|end| matches!(&pieces[end - 1], Piece::Text(text) if text.len() > 1));
     for end in ends {
+        let end = told_from_run(&pieces, end);
         let beginning = Avoid::new([pieces[..end].to_vec()]);
         if seen.iter().all(|text| beginning.allows(text)) {
             return pieces[..end].to_vec();
