@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use obverse::chat_template::{ChatTemplateSource, RenderInput};
 use obverse::conversation::spans::{self, Spans};
-use obverse::value::{Map, Value};
+use obverse::value::{Map, Value, json};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -38,6 +38,22 @@ impl Chat {
         Ok(Self { source })
     }
 
+    /// All that it was made of, as the text of a `tokenizer_config.json`, and its name.
+    fn config(&self) -> (String, String) {
+        let templates = self.source.templates.iter().map(|(name, template)| {
+            Value::Object(Map::from_iter([
+                ("name".to_owned(), Value::from(name.as_str())),
+                ("template".to_owned(), Value::from(template.source())),
+            ]))
+        });
+        let mut config = self.source.special_tokens.clone();
+        config.insert("chat_template", Value::Array(templates.collect()));
+        (
+            json::to_string(&Value::Object(config)),
+            self.source.name.clone(),
+        )
+    }
+
     /// The text of a conversation, an object with `messages` and what else `apply_chat_template` takes.
     fn render(&self, conversation: &Bound<'_, PyAny>) -> PyResult<String> {
         let py = conversation.py();
@@ -58,17 +74,23 @@ impl Chat {
     ) -> PyResult<Vec<Told<'py>>> {
         let inputs = conversations.iter().map(input);
         let inputs: Vec<RenderInput> = inputs.collect::<PyResult<_>>()?;
+        let is_one = inputs.len() == 1;
         let find = |index: usize| {
             let input = &inputs[index];
             let found = spans::of_messages(self.template(input)?, input);
             found.map_err(|error| error.to_string())
         };
-        let found = py.detach(|| threads::spread(inputs.len(), threads, true, &find));
+        let found = threads::spread(py, inputs.len(), threads, true, &find)?;
         found
             .into_iter()
-            .map(|found| match found {
+            .enumerate()
+            .map(|(index, found)| match found {
                 Ok(found) => told(py, found),
-                Err(message) => Err(errors::render(py, &message)),
+                Err(message) if is_one => Err(errors::render(py, &message)),
+                Err(message) => Err(errors::render(
+                    py,
+                    &format!("conversation {index}: {message}"),
+                )),
             })
             .collect()
     }

@@ -11,7 +11,12 @@ use pyo3::types::{PyDict, PyList};
 use crate::convert::{self, Foreign};
 use crate::{errors, parser, template};
 
-/// A parser that tells how its message grows, in the form of a server's protocol.
+/// A parser that tells how its message grows: what a chat server sends to a client while the model writes, tool arguments included.
+///
+/// `form` is `"openai"` (chunks of Chat Completions), `"responses"` (events of OpenAI's Responses), `"anthropic"` (events of Anthropic's
+/// Messages) or `"growth"`, the steps as they are. `prefix`, `tools` and `on_error` are as for `Parser`. With `certain` all is held
+/// that can still turn out otherwise. `id`, `model`, `created` (seconds since 1970) and `reasoning_key` (of Chat Completions) are what
+/// the events say of the reply.
 #[pyclass(name = "DeltaParser", module = "obverse")]
 pub(crate) struct DeltaParser {
     parser: deltas::DeltaParser,
@@ -66,11 +71,15 @@ impl DeltaParser {
         })
     }
 
+    /// What is sent before the response: how a reply begins, and what the prefix had already written into the message.
     #[getter]
     fn initial_events(&self, py: Python<'_>) -> Py<PyList> {
         self.initial.clone_ref(py)
     }
 
+    /// Reads more of the response and returns the events that it brings, in the protocol's form.
+    ///
+    /// Raises `ParseError` for a region that does not parse; the same call may be made again with `""` to go on after it.
     fn feed<'py>(&mut self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
         let fed = py.detach(|| {
             let growth = self.parser.feed(text)?;
@@ -82,6 +91,7 @@ impl DeltaParser {
         )
     }
 
+    /// Ends the response: the message, and the last events. `ending` says whether the model had written all, or as much as it was allowed to.
     #[pyo3(signature = (ending = "complete"))]
     fn finalize<'py>(
         &mut self,
@@ -106,17 +116,19 @@ impl DeltaParser {
         Ok((convert::dict(py, &message)?, list(py, &events)?))
     }
 
-    /// The event as it is sent.
+    /// The event as a server-sent event, with the empty line behind it.
     fn frame(&self, event: &Bound<'_, PyAny>) -> PyResult<String> {
         let event = convert::from_python(event, Foreign::Refuse)?;
         Ok(self.protocol.frame(&event))
     }
 
+    /// What is sent behind the last event, such as `data: [DONE]`; may be empty.
     #[getter]
     fn last_frame(&self) -> &'static str {
         self.protocol.last_frame()
     }
 
+    /// The message so far: defaults and closed regions.
     #[getter]
     fn message<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         convert::dict(py, self.parser.parser().message())

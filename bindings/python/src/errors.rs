@@ -32,6 +32,18 @@ pub(crate) fn parse(py: Python<'_>, error: &ParseError) -> PyErr {
     }
 }
 
+/// The same for one of several responses, of which it tells the place among them; in its message where it is raised, and stands for all of them.
+pub(crate) fn parse_of(py: Python<'_>, error: &ParseError, index: usize, is_raised: bool) -> PyErr {
+    let exception = parse(py, error);
+    match exception
+        .value(py)
+        .call_method1(intern!(py, "_is_of"), (index, is_raised))
+    {
+        Ok(_) => exception,
+        Err(error) => error,
+    }
+}
+
 /// The exception for a document that is no response template.
 pub(crate) fn template(py: Python<'_>, invalid: &Invalid) -> PyErr {
     match findings(py, invalid.diagnostics()) {

@@ -70,6 +70,11 @@ impl Names {
 }
 
 /// A parser that reads a response as it arrives.
+///
+/// `prefix` is the prompt that the model was given, of which what follows the last match of the template's anchor is read; `""`
+/// says that the response holds the whole message. `tools` are JSON schemas of tools, or functions, by which the arguments of calls
+/// are typed. With `on_error="keep"` a region that does not parse raises nothing: `malformed` lists it, and an event
+/// `region_error` stands where its `region_close` would. With `skip_json_strings` delimiters inside strings of JSON do not count.
 #[pyclass(name = "Parser", module = "obverse", subclass)]
 pub(crate) struct Parser {
     parser: ResponseParser,
@@ -111,11 +116,20 @@ impl Parser {
         })
     }
 
+    /// The events of what the prefix had already written into the message.
     #[getter]
     fn initial_events(&self, py: Python<'_>) -> Py<PyList> {
         self.initial.clone_ref(py)
     }
 
+    /// Reads more of the response and returns the events, in the order in which they happened.
+    ///
+    /// Each is a dict: `{"type": "region_open", "field"}`, `{"type": "region_chunk", "field", "text", "dirty"}` (`dirty` says that it
+    /// is raw text of a structured region) or `{"type": "region_close", "field", "value"}`. The message does not depend on how the
+    /// response was cut.
+    ///
+    /// Raises `ParseError` for a region that does not parse. It is left out, and the same call may be made again with `""` to go on
+    /// after it; events that came before the error are returned by the next call.
     fn feed<'py>(
         &mut self,
         py: Python<'py>,
@@ -143,6 +157,7 @@ impl Parser {
         self.deliver(py, events, result)
     }
 
+    /// Ends the response: closes what is open and returns the message and the last events.
     fn finalize<'py>(
         &mut self,
         py: Python<'py>,
@@ -160,11 +175,13 @@ impl Parser {
         Ok((self.message(py)?, events))
     }
 
+    /// The message so far: defaults and closed regions.
     #[getter]
     fn message<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         convert::dict(py, self.parser.message())
     }
 
+    /// The text of the response that is in no field of the message, so far: dicts of `start`, `end` (bytes of its UTF-8) and `text`; where a field took it and dropped it, with the `cause` and the `field`.
     #[getter]
     fn unclaimed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         maps(
@@ -176,6 +193,7 @@ impl Parser {
         )
     }
 
+    /// The regions that did not parse, with `on_error="keep"`: dicts of `kind`, `message`, `field`, `span`, `raw` and `hint`.
     #[getter]
     fn malformed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         maps(py, self.parser.malformed().iter().map(ParseError::to_map))
@@ -287,6 +305,9 @@ pub(crate) fn coerce<'py>(
 }
 
 /// The message of a whole response.
+///
+/// `prefix` and `tools` are as for `Parser`. From 4096 bytes on the interpreter is free while it is parsed. Raises `ParseError`
+/// for the first region that does not parse, and for a required field that is missing.
 #[pyfunction]
 #[pyo3(signature = (response, template, *, prefix = "", tools = None))]
 pub(crate) fn parse<'py>(
@@ -310,7 +331,10 @@ pub(crate) fn parse<'py>(
     }
 }
 
-/// The messages of whole responses, parsed on several threads.
+/// The messages of whole responses, in their order, parsed on all cores (or `threads` of them) with the interpreter free.
+///
+/// `prefix` is one for all or one for each response. With `errors="return"` the list has a `ParseError` in the place of a message
+/// that could not be parsed; otherwise the first is raised.
 #[pyfunction]
 #[pyo3(signature = (responses, template, *, prefix = None, tools = None, errors = "raise", threads = None))]
 pub(crate) fn parse_many<'py>(
@@ -338,13 +362,15 @@ pub(crate) fn parse_many<'py>(
         parser::parse_response(&responses[index], Arc::clone(&template), prefix, &tools)
     };
     let stops = errors == "raise";
-    let parsed = py.detach(|| threads::spread(responses.len(), threads, stops, &parse));
+    let parsed = threads::spread(py, responses.len(), threads, stops, &parse)?;
     let list = PyList::empty(py);
-    for one in parsed {
+    for (index, one) in parsed.into_iter().enumerate() {
         match one {
             Ok(message) => list.append(convert::dict(py, &message)?)?,
-            Err(error) if stops => return Err(crate::errors::parse(py, &error)),
-            Err(error) => list.append(crate::errors::parse(py, &error).into_value(py))?,
+            Err(error) if stops => return Err(crate::errors::parse_of(py, &error, index, true)),
+            Err(error) => {
+                list.append(crate::errors::parse_of(py, &error, index, false).into_value(py))?
+            }
         }
     }
     Ok(list)

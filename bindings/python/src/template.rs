@@ -8,6 +8,7 @@ use obverse::deltas::DeltaTemplate;
 use obverse::response_template::{ResponseTemplate, config};
 use obverse::value::{Value, json};
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
@@ -37,7 +38,9 @@ impl Compiled {
     }
 }
 
-/// A response template, validated and compiled.
+/// A response template, validated and compiled; it can be given wherever the document can, and pickled.
+///
+/// Raises `TemplateError` for a document that is no response template, with everything that is wrong with it.
 #[pyclass(name = "ResponseTemplate", module = "obverse", frozen)]
 #[derive(Debug)]
 pub(crate) struct Template {
@@ -57,7 +60,7 @@ impl Template {
         })
     }
 
-    /// The template of a JSON text: the document, or a tokenizer_config.json that holds it.
+    /// The template of a JSON text: the document, or a `tokenizer_config.json` that holds it.
     #[staticmethod]
     fn from_json(text: &Bound<'_, PyString>) -> PyResult<Self> {
         let loaded = config::load_any(text.to_str()?)
@@ -68,7 +71,7 @@ impl Template {
         })
     }
 
-    /// The template of a file: the document, or a tokenizer_config.json that holds it.
+    /// The template of a file: the document, or a `tokenizer_config.json` that holds it.
     #[staticmethod]
     fn from_file(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let text = std::fs::read_to_string(path)?;
@@ -129,8 +132,14 @@ fn compiled_of(object: &Bound<'_, PyAny>) -> PyResult<Arc<Compiled>> {
         return Ok(Arc::clone(&template.get().compiled));
     }
     if object.cast::<PyDict>().is_err() {
+        // A derivation has one, and so has a tokenizer.
+        if let Ok(held) = object.getattr(intern!(object.py(), "response_template"))
+            && (held.cast::<PyDict>().is_ok() || held.cast::<Template>().is_ok())
+        {
+            return compiled_of(&held);
+        }
         let message = format!(
-            "response_template must be a dict or a ResponseTemplate, got {}",
+            "response_template must be a dict, a ResponseTemplate or a Derivation, got {}",
             convert::kind(object)
         );
         return Err(PyTypeError::new_err(message));

@@ -2,19 +2,30 @@
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+
+use crate::errors;
 
 /// The stack of a worker, in bytes: values nest, and walking them may recurse.
 const STACK: usize = 8 << 20;
 
-/// Does the work for each index, on so many threads if their number is given, else on all cores; the results in order. With
-/// `stops` no further work is begun after an error, and all before it is there.
+/// How long Ctrl-C may go unnoticed.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Does the work for each index with the interpreter released, on so many threads if their number is given, else on all cores; the results in
+/// order. With `stops` no further work is begun after an error, and all before it is there. The calling thread waits, so that a signal ends the
+/// work, once what is under way is done.
 pub(crate) fn spread<T: Send, E: Send>(
+    py: Python<'_>,
     count: usize,
     threads: Option<usize>,
     stops: bool,
     work: &(dyn Fn(usize) -> Result<T, E> + Sync),
-) -> Vec<Result<T, E>> {
+) -> PyResult<Vec<Result<T, E>>> {
     let threads = threads
         .and_then(NonZero::new)
         .or_else(|| thread::available_parallelism().ok())
@@ -35,22 +46,39 @@ pub(crate) fn spread<T: Send, E: Send>(
         }
     };
     let mut answers = thread::scope(|scope| {
-        let begun = (1..threads.min(count)).map(|_| {
-            thread::Builder::new()
-                .stack_size(STACK)
-                .spawn_scoped(scope, work_off)
-        });
+        let (sender, mut receiver) = mpsc::channel();
+        let begin = |_| {
+            let sender = sender.clone();
+            let work_off = &work_off;
+            let begun = thread::Builder::new().stack_size(STACK);
+            // Whoever was interrupted does not listen any more.
+            begun.spawn_scoped(scope, move || drop(sender.send(work_off())))
+        };
         // A thread that cannot be started leaves its work to the others.
-        let begun: Vec<_> = begun.flatten().collect();
-        let mut answers = work_off();
-        for worker in begun {
-            match worker.join() {
-                Ok(more) => answers.extend(more),
-                Err(panic) => std::panic::resume_unwind(panic),
+        let begun = (0..threads.min(count)).filter_map(|index| begin(index).ok());
+        let mut open = begun.count();
+        drop(sender);
+        let mut answers = Vec::new();
+        if open == 0 {
+            return Ok(py.detach(work_off));
+        }
+        while open > 0 {
+            let waiting = &mut receiver;
+            match py.detach(move || waiting.recv_timeout(PATIENCE)) {
+                Ok(more) => {
+                    answers.extend(more);
+                    open -= 1;
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    py.check_signals()
+                        .inspect_err(|_| next.store(count, Ordering::Relaxed))?;
+                }
+                // A worker ended without an answer.
+                Err(RecvTimeoutError::Disconnected) => return Err(errors::panicked()),
             }
         }
-        answers
-    });
+        Ok(answers)
+    })?;
     answers.sort_unstable_by_key(|(index, _)| *index);
-    answers.into_iter().map(|(_, answer)| answer).collect()
+    Ok(answers.into_iter().map(|(_, answer)| answer).collect())
 }

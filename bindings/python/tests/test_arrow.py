@@ -226,7 +226,7 @@ class DataSets(unittest.TestCase):
         marked = recipe("def marked", tokenizer=tokenizer)["marked"]
         rows = [json.dumps(one) for one in self.conversations]
         given = datasets.Dataset.from_dict({"messages": [*rows, "no JSON"]}).with_format("arrow")
-        done = given.map(marked, batched=True, batch_size=7, load_from_cache_file=False, new_fingerprint="marked").with_format(None)
+        done = given.map(marked, batched=True, batch_size=7).with_format(None)
         self.assertEqual(done["text"][:], [*(one.text for one in self.expected), None])
         self.assertIn("no JSON", done["error"][-1])
         self.assertIsNone(done["assistant_masks"][-1])

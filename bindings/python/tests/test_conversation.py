@@ -1,5 +1,6 @@
 """Conversations: renders, spans and masks."""
 
+import pickle
 import unittest
 
 import obverse
@@ -24,6 +25,29 @@ class Rendering(unittest.TestCase):
         self.assertEqual(chat.render(MESSAGES[:1], add_generation_prompt=True), "[user]Grüße, 世界![/][assistant]")
         named = obverse.ChatTemplate("{{ word }}{{ bos_token }}", special_tokens={"bos_token": "<b>"})
         self.assertEqual(named.render([], word="Hi"), "Hi<b>")
+
+    def test_it_is_pickled_with_its_texts(self):
+        chat = obverse.ChatTemplate(CHAT_TEMPLATES / "qwen3.jinja", special_tokens={"eos_token": "<e>"})
+        again = pickle.loads(pickle.dumps(chat))
+        self.assertEqual(again.render(MESSAGES), chat.render(MESSAGES))
+        self.assertEqual(again.spans(MESSAGES).spans, chat.spans(MESSAGES).spans)
+        # Caches know it by that.
+        self.assertEqual(pickle.dumps(again), pickle.dumps(chat))
+
+    def test_what_is_done_behind_a_chat_template_is_refused(self):
+        chat = obverse.ChatTemplate(PLAIN)
+        with self.assertRaisesRegex(TypeError, "continue_final_message"):
+            chat.render(MESSAGES, continue_final_message=True)
+        with self.assertRaisesRegex(TypeError, "add_generation_prompt"):
+            chat.spans(MESSAGES, add_generation_prompt=True)
+
+    def test_the_conversation_that_fails_is_named(self):
+        chat = obverse.ChatTemplate("{% for m in messages %}{{ raise_exception('no ' ~ m.role) if m.role == 'tool' else m.content }}{% endfor %}")
+        right = {"messages": MESSAGES}
+        with self.assertRaisesRegex(obverse.RenderError, "^conversation 2: .*no tool"):
+            chat.spans_many([right, right, {"messages": [{"role": "tool", "content": ""}]}])
+        with self.assertRaisesRegex(TypeError, "conversation 1: a conversation is a dict"):
+            chat.spans_many([right, []])
 
     def test_what_is_refused_raises(self):
         chat = obverse.ChatTemplate("{{ raise_exception('no roles') }}")

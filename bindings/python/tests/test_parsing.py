@@ -1,7 +1,10 @@
 """Parsing: whole responses, as they arrive, and many at once."""
 
+import ast
+import inspect
 import json
 import pickle
+import signal
 import tempfile
 import threading
 import unittest
@@ -191,6 +194,83 @@ class Templates(unittest.TestCase):
                 self.assertEqual(obverse.load(path).document, TEMPLATE)
             with self.assertRaises(FileNotFoundError):
                 obverse.load(Path(folder) / "none.json")
+
+
+class Several(unittest.TestCase):
+    def test_the_one_that_fails_is_named(self):
+        bad = [*["Hi"] * 40, "<call>{</call>"]
+        with self.assertRaisesRegex(obverse.ParseError, "^response 40: ") as raised:
+            obverse.parse_many(bad, TEMPLATE)
+        self.assertEqual(raised.exception.index, 40)
+        returned = obverse.parse_many(bad, TEMPLATE, errors="return")[-1]
+        self.assertEqual(returned.index, 40)
+        with self.assertRaises(obverse.ParseError) as raised:
+            obverse.parse(bad[-1], TEMPLATE)
+        self.assertIsNone(raised.exception.index)
+
+    def test_signals_are_heard_while_it_works(self):
+        if not hasattr(signal, "setitimer"):
+            self.skipTest("no timers here")
+        rung = []
+        before = signal.signal(signal.SIGALRM, lambda *_: rung.append(1))
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+        self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0)
+        many = ["<think>" + "word " * 50_000 + "</think>Hello"] * 100
+        # What rings while nobody listens is heard once, when the work is over.
+        for _ in range(7):
+            heard = len(rung)
+            obverse.parse_many(many, TEMPLATE, threads=1)
+            if len(rung) - heard >= 4:
+                return
+            many *= 2
+        self.fail("no signal was heard during the work")
+
+    def test_a_signal_that_raises_ends_it(self):
+        if not hasattr(signal, "setitimer"):
+            self.skipTest("no timers here")
+
+        def ring(*_):
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGALRM, ring)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        with self.assertRaises(KeyboardInterrupt):
+            obverse.parse_many(["<think>" + "word " * 200_000 + "</think>Hello"] * 100, TEMPLATE)
+        # It is as good as new.
+        self.assertEqual(obverse.parse_many(["Hi"], TEMPLATE)[0]["content"], "Hi")
+
+    def test_whatever_has_a_response_template_is_one(self):
+        source = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+        derivation = obverse.derive(source, for_="vllm")
+        self.assertEqual(obverse.parse("Hi</>", derivation)["content"], "Hi")
+        self.assertEqual(obverse.parse_many(["Hi</>"], derivation)[0]["content"], "Hi")
+        self.assertEqual(obverse.lint(derivation, for_="vllm"), obverse.lint(derivation.response_template, for_=["vllm"]))
+
+
+class Told(unittest.TestCase):
+    def test_every_public_member_says_what_it_is(self):
+        stubs = ast.parse((Path(obverse.__file__).parent / "_native.pyi").read_text())
+        for node in stubs.body:
+            thing = getattr(obverse, getattr(node, "name", ""), None)
+            if thing is None or not isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                continue
+            members = [(thing, node)]
+            if isinstance(node, ast.ClassDef):
+                members += [(getattr(thing, one.name), one) for one in node.body if isinstance(one, ast.FunctionDef) and one.name != "__new__"]
+            for member, stub in members:
+                said = ast.get_docstring(stub)
+                if said is not None:
+                    self.assertEqual(inspect.getdoc(member), said, f"{node.name}.{stub.name}")
+        for name in obverse.__all__:
+            self.assertTrue(inspect.getdoc(getattr(obverse, name)), name)
+
+    def test_nothing_of_a_chat_template_reaches_a_terminal_as_it_is(self):
+        with self.assertRaises(obverse.SourceError) as raised:
+            obverse.derive("{{ raise_exception('no\x1b[31m\u202e') }}")
+        self.assertNotRegex(str(raised.exception), "[\x1b\u202e]")
+        self.assertIn("\\x1b[31m", str(raised.exception))
 
 
 if __name__ == "__main__":

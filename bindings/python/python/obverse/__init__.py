@@ -65,7 +65,7 @@ __version__ = _version("obverse")
 def derive(
     source: Any,
     *,
-    for_: Iterable[str] = (),
+    for_: str | Iterable[str] = (),
     thorough: bool = False,
     prefer: Mapping[str, str] | None = None,
     special_tokens: dict[str, str] | None = None,
@@ -85,7 +85,7 @@ def derive(
     is not proved raises nothing: `Derivation.verdict` tells.
     """
     with _sources.opened(source, special_tokens) as opened:
-        document, report = _native.derive_from(**opened, engines=list(for_), thorough=thorough, prefer=list((prefer or {}).items()))
+        document, report = _native.derive_from(**opened, engines=_sources.engines(for_), thorough=thorough, prefer=list((prefer or {}).items()))
     return Derivation(document, report)
 
 
@@ -161,9 +161,9 @@ def grammar(
 
 
 def lint(
-    template: dict[str, Any] | ResponseTemplate | str | os.PathLike[str],
+    template: dict[str, Any] | ResponseTemplate | Derivation | str | os.PathLike[str],
     *,
-    for_: Iterable[str] = (),
+    for_: str | Iterable[str] = (),
     chat_template: Any = None,
 ) -> list[Finding]:
     """What will go wrong with a response template, in the order of the document.
@@ -172,6 +172,8 @@ def lint(
     that are to take it. `chat_template`, a source as for `derive`, lets the rules look that need one. A document that is no response
     template raises nothing: what is wrong with it are findings of the severity `error`.
     """
+    if isinstance(template, Derivation):
+        template = template.response_template
     if isinstance(template, ResponseTemplate):
         template = template.document
     if isinstance(template, dict):
@@ -180,7 +182,7 @@ def lint(
         text = template
     else:
         text = Path(template).read_text(encoding="utf-8")
-    engines = list(for_)
+    engines = _sources.engines(for_)
     if chat_template is None:
         found = _native.lint_text(text, engines=engines)
     else:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from . import _sources
 from ._derivation import Finding
 from .errors import SourceError
 
@@ -50,7 +51,7 @@ def check(
     filter: str | None = None,
     derive: bool = True,
     thorough: bool = False,
-    for_: Iterable[str] = (),
+    for_: str | Iterable[str] = (),
     config: str | os.PathLike[str] | None = None,
 ) -> Check:
     """Checks recorded responses, and response templates against the chat templates that they were derived from.
@@ -62,7 +63,7 @@ def check(
 
     It runs `obverse check` in a process of its own, on all cores. Raises `SourceError` when nothing can be checked.
     """
-    arguments = ["--format", "json", *(f"--for={engine}" for engine in for_)]
+    arguments = ["--format", "json", *(f"--for={engine}" for engine in _sources.engines(for_))]
     arguments += [f"--filter={filter}"] if filter is not None else []
     arguments += [] if derive else ["--no-derive"]
     arguments += ["--thorough"] if thorough else []

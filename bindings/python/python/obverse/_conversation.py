@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _native, _sources
+from . import _native, _sources, _tools
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,6 +86,35 @@ class Spans:
         return mask
 
 
+#: Arguments of `apply_chat_template` that are none of the chat template's.
+_OF_TRANSFORMERS = ("continue_final_message", "return_assistant_tokens_mask", "return_dict", "return_tensors", "tokenize", "tokenizer_kwargs")
+
+
+def _refuse(kwargs: dict[str, Any], names: Iterable[str]) -> None:
+    for name in names:
+        if kwargs.get(name):
+            raise TypeError(f"{name} is no variable of a chat template, and is not done here")
+
+
+def _chosen(index: int, conversation: dict[str, Any]) -> dict[str, Any]:
+    """What is read of a conversation."""
+    if not isinstance(conversation, dict):
+        raise TypeError(f"conversation {index}: a conversation is a dict with `messages`, not {type(conversation).__name__}")
+    chosen = {key: conversation[key] for key in _KEYS if conversation.get(key) is not None}
+    if "tools" in chosen:
+        chosen["tools"] = _tools.schemas(chosen["tools"])
+    return chosen
+
+
+def _again(config: str, name: str) -> ChatTemplate:
+    """The chat templates that were pickled."""
+    with tempfile.TemporaryDirectory(prefix="obverse-") as folder:
+        (Path(folder) / "tokenizer_config.json").write_text(config, encoding="utf-8")
+        again = ChatTemplate.__new__(ChatTemplate)
+        again._native = _native.Chat(path=folder, name=name)
+    return again
+
+
 class ChatTemplate:
     """The chat templates of a source, compiled once for many conversations.
 
@@ -95,32 +126,39 @@ class ChatTemplate:
         with _sources.opened(source, special_tokens) as opened:
             self._native = _native.Chat(**opened)
 
+    def __reduce__(self) -> tuple[Any, tuple[str, str]]:
+        # With its texts, so that it is the same on another machine; and the same texts are pickled alike, by which caches know it.
+        return _again, self._native.config()
+
     def render(
         self,
         messages: Sequence[dict[str, Any]],
         *,
-        tools: Sequence[dict[str, Any]] | None = None,
+        tools: Sequence[dict[str, Any] | Callable[..., Any]] | None = None,
         documents: Sequence[dict[str, Any]] | None = None,
         add_generation_prompt: bool = False,
         **kwargs: Any,
     ) -> str:
-        """What `apply_chat_template(tokenize=False)` gives, byte for byte. `tools` are JSON schemas.
+        """What `apply_chat_template(tokenize=False)` gives, byte for byte. `tools` are JSON schemas, or functions.
 
-        Raises `RenderError` where the chat template refuses the conversation.
+        Raises `RenderError` where the chat template refuses the conversation, and `TypeError` for what `apply_chat_template` does behind
+        the chat template, such as `continue_final_message`.
         """
-        conversation = {"messages": messages, "tools": tools, "documents": documents, "kwargs": kwargs}
+        _refuse(kwargs, _OF_TRANSFORMERS)
+        conversation = {"messages": messages, "tools": _tools.schemas(tools), "documents": documents, "kwargs": kwargs}
         return self._native.render({**conversation, "add_generation_prompt": add_generation_prompt})
 
     def spans(
         self,
         messages: Sequence[dict[str, Any]],
         *,
-        tools: Sequence[dict[str, Any]] | None = None,
+        tools: Sequence[dict[str, Any] | Callable[..., Any]] | None = None,
         documents: Sequence[dict[str, Any]] | None = None,
         **kwargs: Any,
     ) -> Spans:
         """Which characters of a conversation belong to which message, and which the model wrote; nothing has to be marked for it."""
-        conversation = {"messages": messages, "tools": tools, "documents": documents, "kwargs": kwargs}
+        _refuse(kwargs, (*_OF_TRANSFORMERS, "add_generation_prompt"))
+        conversation = {"messages": messages, "tools": _tools.schemas(tools), "documents": documents, "kwargs": kwargs}
         return self.spans_many([conversation])[0]
 
     def spans_many(self, conversations: Iterable[dict[str, Any]], *, threads: int | None = None) -> list[Spans]:
@@ -128,6 +166,6 @@ class ChatTemplate:
 
         Each is a dict with `messages`, and as it wants `tools`, `documents` and `kwargs`.
         """
-        chosen = [{key: one[key] for key in _KEYS if one.get(key) is not None} for one in conversations]
+        chosen = [_chosen(index, one) for index, one in enumerate(conversations)]
         told = self._native.spans(chosen, threads)
         return [Spans(text, [Span(**span) for span in spans], ranges) for text, spans, ranges in told]

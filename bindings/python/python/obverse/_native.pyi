@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, overload
 
+from ._derivation import Derivation
 from .errors import ParseError
 
 from .arrow import ArrowTable
@@ -42,7 +43,7 @@ class Parser:
 
     def __new__(
         cls,
-        template: dict[str, Any] | ResponseTemplate,
+        template: dict[str, Any] | ResponseTemplate | Derivation,
         prefix: str = "",
         *,
         tools: Iterable[dict[str, Any] | Callable[..., Any]] | None = None,
@@ -90,7 +91,7 @@ class DeltaParser:
 
     def __new__(
         cls,
-        template: dict[str, Any] | ResponseTemplate,
+        template: dict[str, Any] | ResponseTemplate | Derivation,
         prefix: str = "",
         *,
         form: Literal["growth", "openai", "responses", "anthropic"] = "growth",
@@ -128,7 +129,7 @@ class DeltaParser:
 
 def parse(
     response: str,
-    template: dict[str, Any] | ResponseTemplate,
+    template: dict[str, Any] | ResponseTemplate | Derivation,
     *,
     prefix: str = "",
     tools: Iterable[dict[str, Any] | Callable[..., Any]] | None = None,
@@ -142,7 +143,7 @@ def parse(
 @overload
 def parse_many(
     responses: Sequence[str],
-    template: dict[str, Any] | ResponseTemplate,
+    template: dict[str, Any] | ResponseTemplate | Derivation,
     *,
     prefix: str | Sequence[str] | None = None,
     tools: Iterable[dict[str, Any] | Callable[..., Any]] | None = None,
@@ -158,7 +159,7 @@ def parse_many(
 @overload
 def parse_many(
     responses: Sequence[str],
-    template: dict[str, Any] | ResponseTemplate,
+    template: dict[str, Any] | ResponseTemplate | Derivation,
     *,
     prefix: str | Sequence[str] | None = None,
     tools: Iterable[dict[str, Any] | Callable[..., Any]] | None = None,
@@ -169,6 +170,7 @@ class Chat:
     def __new__(
         cls, *, path: str = ..., text: str = ..., name: str = ..., special_tokens: dict[str, str] = ...
     ) -> Chat: ...
+    def config(self) -> tuple[str, str]: ...
     def render(self, conversation: dict[str, Any]) -> str: ...
     def spans(
         self, conversations: list[dict[str, Any]], threads: int | None
@@ -194,7 +196,7 @@ def derive_from(
 ) -> tuple[dict[str, Any], dict[str, Any]]: ...
 def grammar_from(
     *,
-    template: dict[str, Any] | ResponseTemplate | None = None,
+    template: dict[str, Any] | ResponseTemplate | Derivation | None = None,
     path: str = ...,
     text: str = ...,
     name: str = ...,

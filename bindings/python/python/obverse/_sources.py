@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -29,6 +29,11 @@ class Source(Place, total=False):
     """The same with a name for reports."""
 
     name: str
+
+
+def engines(for_: str | Iterable[str]) -> list[str]:
+    """The names of engines; a text is one of them."""
+    return [for_] if isinstance(for_, str) else list(for_)
 
 
 def unnamed(source: Source) -> Place:

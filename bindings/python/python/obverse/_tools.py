@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 
@@ -12,3 +12,10 @@ def schema(tool: Callable[..., Any]) -> dict[str, Any]:
 
     made: dict[str, Any] = get_json_schema(tool)
     return made
+
+
+def schemas(tools: Iterable[dict[str, Any] | Callable[..., Any]] | None) -> list[Any] | None:
+    """Tools as JSON schemas, those of functions made."""
+    if tools is None:
+        return None
+    return [schema(tool) if callable(tool) else tool for tool in tools]

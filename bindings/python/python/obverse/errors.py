@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+#: Characters that a terminal would act upon, or that turn text around.
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def _shown(message: str) -> str:
+    """A message that may quote what a model or a chat template wrote."""
+    return _UNSEEN.sub(lambda found: found.group().encode("unicode_escape").decode(), message)
+
 
 __all__ = ["FinalizedError", "MergeError", "ObverseError", "ParseError", "PlaceholderError", "RenderError", "SourceError", "TemplateError"]
 
@@ -12,7 +22,7 @@ class ObverseError(Exception):
 
     def __str__(self) -> str:
         # A `KeyError` would quote its message.
-        return str(self.args[0]) if self.args else ""
+        return _shown(str(self.args[0])) if self.args else ""
 
 
 class TemplateError(ObverseError, ValueError):
@@ -53,6 +63,13 @@ class ParseError(ObverseError, ValueError):
         self.raw: str | None = members.get("raw")
         #: Advice on how to mend it.
         self.hint: str | None = members.get("hint")
+        #: Which one of several responses it is, counted from 0; nothing for one that was given alone.
+        self.index: int | None = None
+
+    def _is_of(self, index: int, is_raised: bool) -> None:
+        self.index = index
+        if is_raised:
+            self.args = (f"response {index}: {self.args[0]}", *self.args[1:])
 
 
 class PlaceholderError(ParseError, KeyError):

@@ -160,7 +160,7 @@ fn spread<T: Send>(
     work: &(dyn Fn(usize) -> Result<Option<T>, Failed> + Sync),
 ) -> PyResult<Vec<Result<Option<T>, Failed>>> {
     let stops = error.is_none();
-    let done = py.detach(|| threads::spread(batch.num_rows(), threads, stops, work));
+    let done = threads::spread(py, batch.num_rows(), threads, stops, work)?;
     let failed = done.iter().find_map(|one| one.as_ref().err());
     match failed.filter(|_| stops) {
         Some(failed) => Err(failed.raised(py)),
@@ -277,7 +277,7 @@ pub(crate) fn arrow_masks(
             let pairs = written.get(row)?.zip(tokens.get(row)?);
             Ok(pairs.map(|(written, tokens)| columns::mask(&written, &tokens)))
         };
-        let done = py.detach(|| threads::spread(batch.num_rows(), threads, true, &of_row));
+        let done = threads::spread(py, batch.num_rows(), threads, true, &of_row)?;
         let rows: Result<Vec<Option<Vec<u8>>>, String> = done.into_iter().collect();
         let masks = masks(&rows.map_err(wrong)?);
         added(batch, [(mask, masks)], None, &[]).map_err(wrong)
