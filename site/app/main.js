@@ -84,7 +84,7 @@ async function openSource() {
     fill(derived, verdict(page.report));
     fill(samples, el("option", { value: "" }, page.left_out > 0 ? `a response… (${page.left_out} more are alike)` : "a response…"), ...page.samples.map((sample, index) => el("option", { value: index }, sample.name)));
     template.value = page.template.text;
-    if (response.value === "" && page.samples.length > 0) {
+    if (!isRestoring && response.value === "" && page.samples.length > 0) {
       // One with much in it shows most.
       const keys = page.samples.map((sample) => sample.name.split(",").length);
       take(keys.indexOf(Math.max(...keys)));

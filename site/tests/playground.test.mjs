@@ -153,6 +153,18 @@ test("an edit of the response template is seen at once, and findings have places
   assert.deepEqual(page.troubles, []);
 });
 
+test("a permalink without a response brings none", async () => {
+  await playground();
+  await field("Response of a model").fill("");
+  await page.waitForTimeout(1000);
+  const address = page.url();
+  await page.close();
+  page = await newPage(context);
+  await page.goto(address);
+  await page.waitForFunction(() => /^Derived in/.test(document.getElementById("status")?.textContent ?? ""));
+  assert.equal(await field("Response of a model").inputValue(), "");
+});
+
 test("a permalink holds everything", async () => {
   await playground();
   await put(TEMPLATE, "<t>é😀</t>Hi there");

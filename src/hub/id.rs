@@ -50,11 +50,13 @@ impl fmt::Display for ModelId {
 impl FromStr for ModelId {
     type Err = NotAModelId;
 
-    /// Reads `org/name` or `org/name@revision` by the rules of `huggingface_hub`, except that the owner may not be missing.
+    /// Reads `org/name` or `org/name@revision` by the rules of `huggingface_hub`, except that the owner may not be missing; and the address of
+    /// a model's page, of one of its revisions too.
     fn from_str(text: &str) -> Result<Self, NotAModelId> {
-        let (repo, revision) = match text.split_once('@') {
-            Some((repo, revision)) => (repo, Some(revision)),
-            None => (text, None),
+        let (repo, revision) = match (paged(text), text.split_once('@')) {
+            (Some(paged), _) => paged,
+            (None, Some((repo, revision))) => (repo, Some(revision)),
+            (None, None) => (text, None),
         };
         let is_name = |name: &str| {
             let allowed = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
@@ -88,9 +90,51 @@ impl FromStr for ModelId {
     }
 }
 
+/// What the address of a model's page begins with, and one by the scheme of the Hub's file system.
+const PAGES: [&str; 4] = [
+    "https://huggingface.co/",
+    "http://huggingface.co/",
+    "https://hf.co/",
+    "hf://",
+];
+
+/// The model and the revision that the address of a page names: `https://huggingface.co/org/name/tree/revision`.
+fn paged(text: &str) -> Option<(&str, Option<&str>)> {
+    let rest = PAGES.iter().find_map(|page| text.strip_prefix(page))?;
+    let rest = rest.trim_end_matches('/');
+    if let Some((repo, revision)) = rest.split_once("/tree/") {
+        return Some((repo, Some(revision)));
+    }
+    Some(match rest.split_once('@') {
+        Some((repo, revision)) => (repo, Some(revision)),
+        None => (rest, None),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_address_of_a_page_names_its_model() {
+        for (address, repo, revision) in [
+            ("https://huggingface.co/a/b", "a/b", "main"),
+            ("https://huggingface.co/a/b/", "a/b", "main"),
+            ("https://huggingface.co/a/b/tree/v1.0", "a/b", "v1.0"),
+            ("https://hf.co/a/b", "a/b", "main"),
+            ("hf://a/b@refs/pr/3", "a/b", "refs/pr/3"),
+        ] {
+            let id: ModelId = address.parse().expect(address);
+            assert_eq!((id.repo(), id.revision()), (repo, revision), "{address}");
+        }
+        for other in [
+            "https://huggingface.co/a",
+            "https://huggingface.co/datasets/a/b",
+            "https://example.org/a/b",
+        ] {
+            assert!(other.parse::<ModelId>().is_err(), "{other}");
+        }
+    }
 
     #[test]
     fn names_of_models_are_told_from_paths() {
