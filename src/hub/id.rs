@@ -90,7 +90,7 @@ impl FromStr for ModelId {
     }
 }
 
-/// What the address of a model's page begins with, and one by the scheme of the Hub's file system.
+/// The beginnings of the addresses of models' pages, and of one by the scheme of the Hub's file system.
 const PAGES: [&str; 4] = [
     "https://huggingface.co/",
     "http://huggingface.co/",
