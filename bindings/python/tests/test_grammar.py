@@ -63,10 +63,6 @@ class Grammars(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "'auto', 'on' or 'off'"):
             obverse.grammar(SMALL, format="gbnf", reasoning="yes")
 
-
-if __name__ == "__main__":
-    unittest.main()
-
     def test_a_response_template_is_enough(self):
         template = obverse.derive(SMALL).response_template
         alone = obverse.grammar(template, format="gbnf", tools=TOOLS)
@@ -104,3 +100,7 @@ if __name__ == "__main__":
         self.assertEqual(again, grammar)
         with self.assertRaisesRegex(ValueError, "its text alone"):
             again.accepts("")
+
+
+if __name__ == "__main__":
+    unittest.main()
