@@ -230,6 +230,9 @@ impl Amended {
         bench: &Bench<'_>,
         options: &Options,
     ) -> Result<(), DeriveError> {
+        if options.engines.is_empty() {
+            return Ok(());
+        }
         let template = self.template()?;
         let cases = &self.proof.judgement.cases;
         // Whether to offer it is not decided by whole responses: literals of which one begins with another show in pieces what they lose.

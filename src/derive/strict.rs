@@ -17,9 +17,9 @@ use super::probe::CALLS_KEY;
 use super::proof::Proof;
 use super::{DeriveError, Options};
 use crate::judge::Case;
-use crate::parser::{self, Edge, Passed, ResponseParser};
+use crate::parser::{self, Edge, Passed};
 use crate::pattern::Pattern;
-use crate::response_template::strict::{split_group, texts_of};
+use crate::response_template::strict::{MAX_TEXTS, split_group, texts_of};
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
 use crate::value::Value;
 
@@ -31,9 +31,6 @@ const FREE: &str = "free";
 
 /// The name of the other.
 const SPELLED_OUT: &str = "spelled out";
-
-/// How many texts stand in the place of a delimiter at most.
-const MAX_TEXTS: usize = 16;
 
 /// An account of strict calls for one response template.
 pub(super) enum StrictCalls {
@@ -260,20 +257,14 @@ impl SeenTexts {
             .position(|field| field.name == CALLS_KEY);
         let tag = calls.and_then(|at| template.fields()[at].content.tag_pattern());
         for case in cases {
-            let options = parser::Options::default().keep_delimiters(true);
-            let mut parser =
-                ResponseParser::with_options(template.clone(), &case.prefix, &case.tools, options)
-                    .ok()?;
-            let before = parser.snapshot().prefix_bytes;
-            let mut ignore = |_: parser::Event<'_>| ();
-            parser.feed_with(&case.response, &mut ignore).ok()?;
-            parser.finalize_with(&mut ignore).ok()?;
+            let (before, passed) =
+                parser::delimiters(template, &case.prefix, &case.response, &case.tools).ok()?;
             let text = |from: usize, to: usize| {
                 let from = from.checked_sub(before)?;
                 case.response.get(from..to.checked_sub(before)?)
             };
             let mut opened = None;
-            for Passed { field, side, span } in parser.take_delimiters() {
+            for Passed { field, side, span } in passed {
                 if let Some(text) = text(span.start, span.end) {
                     let texts = seen
                         .delimiters

@@ -53,10 +53,14 @@ impl FromStr for ModelId {
     /// Reads `org/name` or `org/name@revision` by the rules of `huggingface_hub`, except that the owner may not be missing; and the address of
     /// a model's page, of one of its revisions too.
     fn from_str(text: &str) -> Result<Self, NotAModelId> {
-        let (repo, revision) = match (paged(text), text.split_once('@')) {
-            (Some(paged), _) => paged,
-            (None, Some((repo, revision))) => (repo, Some(revision)),
-            (None, None) => (text, None),
+        let mut pages = PAGES.iter();
+        let paged = pages.find_map(|page| text.strip_prefix(page));
+        let named = paged.map_or(text, |rest| rest.trim_end_matches('/'));
+        // As in `https://huggingface.co/org/name/tree/revision`.
+        let of_page = paged.and_then(|_| named.split_once("/tree/"));
+        let (repo, revision) = match of_page.or_else(|| named.split_once('@')) {
+            Some((repo, revision)) => (repo, Some(revision)),
+            None => (named, None),
         };
         let is_name = |name: &str| {
             let allowed = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
@@ -97,19 +101,6 @@ const PAGES: [&str; 4] = [
     "https://hf.co/",
     "hf://",
 ];
-
-/// The model and the revision that the address of a page names: `https://huggingface.co/org/name/tree/revision`.
-fn paged(text: &str) -> Option<(&str, Option<&str>)> {
-    let rest = PAGES.iter().find_map(|page| text.strip_prefix(page))?;
-    let rest = rest.trim_end_matches('/');
-    if let Some((repo, revision)) = rest.split_once("/tree/") {
-        return Some((repo, Some(revision)));
-    }
-    Some(match rest.split_once('@') {
-        Some((repo, revision)) => (repo, Some(revision)),
-        None => (rest, None),
-    })
-}
 
 #[cfg(test)]
 mod tests {

@@ -84,6 +84,27 @@ pub fn parse_response(
     Ok(machine.into_message())
 }
 
+/// The delimiters that a parse of a complete response reads, in their order, and how many bytes of the prefix the parser is given: spans count from
+/// the beginning of these.
+///
+/// # Errors
+///
+/// As [`parse_response`].
+pub(crate) fn delimiters(
+    template: &Arc<ResponseTemplate>,
+    prefix: &str,
+    response: &str,
+    tools: &[Value],
+) -> Result<(usize, Vec<Passed>), ParseError> {
+    let options = Options::default().keep_delimiters(true);
+    let mut parser = ResponseParser::with_options(Arc::clone(template), prefix, tools, options)?;
+    let before = parser.snapshot().prefix_bytes;
+    let mut ignore = |_: Event<'_>| ();
+    parser.feed_with(response, &mut ignore)?;
+    parser.finalize_with(&mut ignore)?;
+    Ok((before, parser.take_delimiters()))
+}
+
 /// Parses a response as it arrives.
 ///
 /// # Errors

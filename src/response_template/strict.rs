@@ -15,7 +15,7 @@ use crate::diagnostic::Diagnostic;
 use crate::value::{Path, Value};
 
 /// How many texts a pattern may stand for.
-const MAX_TEXTS: usize = 16;
+pub(crate) const MAX_TEXTS: usize = 16;
 
 /// Stands for `^` in an expanded pattern.
 const START: char = '\0';
@@ -133,7 +133,8 @@ fn check_arguments(
         }
         Some("xml-inline") => {
             if let Some((key, message)) = tags_refusal(field, closes) {
-                found.push(refusal(&args.key(key), message));
+                let path = key.map_or(args.clone(), |key| args.key(key));
+                found.push(refusal(&path, message));
             }
         }
         _ => {
@@ -158,21 +159,27 @@ fn overlaps(close: &str, closes: &[String]) -> bool {
         })
 }
 
-/// Why vLLM cannot say how arguments in tags are written: the key of `content_args`, and the reason.
-fn tags_refusal(field: &FieldDocument, closes: &[String]) -> Option<(&'static str, &'static str)> {
+/// Why vLLM cannot say how arguments in tags are written: the key of `content_args`, where it is one, and the reason.
+fn tags_refusal(
+    field: &FieldDocument,
+    closes: &[String],
+) -> Option<(Option<&'static str>, &'static str)> {
     let known = ["tag_pattern", "value_parser", "merge_duplicates"];
     if field
         .content_args
         .keys()
         .any(|key| !known.contains(&&**key))
     {
-        return Some(("", "the parser has arguments that vLLM does not know"));
+        return Some((None, "the parser has arguments that vLLM does not know"));
     }
     if let Some(parser) = field.content_args.get("value_parser") {
         let name = parser.get("name").and_then(Value::as_str);
         let has_args = parser.get("args").is_some_and(Value::is_truthy);
         if !matches!((name, has_args), (Some("text"), _) | (Some("json"), false)) {
-            return Some(("value_parser", "values are neither text nor plain JSON"));
+            return Some((
+                Some("value_parser"),
+                "values are neither text nor plain JSON",
+            ));
         }
     }
     let tag = field
@@ -185,7 +192,7 @@ fn tags_refusal(field: &FieldDocument, closes: &[String]) -> Option<(&'static st
     });
     let Some(([before, middle, after], key)) = parts else {
         return Some((
-            "tag_pattern",
+            Some("tag_pattern"),
             "tag_pattern does not have the group `value` behind the group `key`",
         ));
     };
@@ -196,7 +203,7 @@ fn tags_refusal(field: &FieldDocument, closes: &[String]) -> Option<(&'static st
         texts(after, true),
     ) else {
         return Some((
-            "tag_pattern",
+            Some("tag_pattern"),
             "what stands around the key and the value does not come apart into at most 16 texts",
         ));
     };
@@ -206,7 +213,7 @@ fn tags_refusal(field: &FieldDocument, closes: &[String]) -> Option<(&'static st
     if ends.is_empty() || !aheads.is_empty() && (begins.len() > 1 || !aheads.iter().all(opens_next))
     {
         return Some((
-            "tag_pattern",
+            Some("tag_pattern"),
             "a value ends where something else begins than the next key",
         ));
     }
@@ -217,7 +224,7 @@ fn tags_refusal(field: &FieldDocument, closes: &[String]) -> Option<(&'static st
         ends,
     };
     frame.spells_any(closes)?.then_some((
-        "tag_pattern",
+        Some("tag_pattern"),
         "what stands around keys and values may spell what closes a call",
     ))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::derive::probe::CALLS_KEY;
 use crate::judge::Case;
-use crate::parser::{Edge, Options, ResponseParser};
+use crate::parser::{self, Edge};
 use crate::response_template::ResponseTemplate;
 
 /// The part of the message that a delimiter or a region belongs to.
@@ -45,17 +45,8 @@ impl<'a> Marked<'a> {
         case: &'a Case,
         reasoning: &'a str,
     ) -> Option<Self> {
-        let options = Options {
-            keep_delimiters: true,
-            ..Options::default()
-        };
-        let mut parser =
-            ResponseParser::with_options(template.clone(), &case.prefix, &case.tools, options)
-                .ok()?;
-        let before = parser.snapshot().prefix_bytes;
-        let mut ignore = |_: crate::parser::Event<'_>| ();
-        parser.feed_with(&case.response, &mut ignore).ok()?;
-        parser.finalize_with(&mut ignore).ok()?;
+        let (before, passed) =
+            parser::delimiters(template, &case.prefix, &case.response, &case.tools).ok()?;
         let part = |field: usize| match template.fields().get(field) {
             Some(field) if field.name == CALLS_KEY => Part::Calls,
             Some(field) if field.name == reasoning => Part::Reasoning,
@@ -63,7 +54,7 @@ impl<'a> Marked<'a> {
         };
         let mut is_opened = false;
         let mut marks = Vec::new();
-        for passed in parser.take_delimiters() {
+        for passed in passed {
             let opens = passed.side == Edge::Open;
             let part = part(passed.field);
             let Some(start) = passed.span.start.checked_sub(before) else {

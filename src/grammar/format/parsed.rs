@@ -8,7 +8,7 @@ use super::region::regions;
 use super::{Format, Spaces};
 use crate::derive::Case;
 use crate::judge::message::CALLS_KEY;
-use crate::parser::{Edge, Options, Passed, ResponseParser};
+use crate::parser::{self, Edge, Passed};
 use crate::response_template::ResponseTemplate;
 use crate::value::Value;
 
@@ -42,16 +42,9 @@ pub(super) fn delimiters(
     response: &str,
     tools: &[Value],
 ) -> Result<Vec<Passed>, String> {
-    let options = Options {
-        keep_delimiters: true,
-        ..Options::default()
-    };
-    let failed = |error: crate::parser::ParseError| error.to_string();
-    let mut parser = ResponseParser::with_options(Arc::clone(template), prefix, tools, options)
-        .map_err(failed)?;
-    parser.feed(response).map_err(failed)?;
-    parser.finalize().map_err(failed)?;
-    Ok(parser.take_delimiters())
+    let found = parser::delimiters(template, prefix, response, tools);
+    let (_, passed) = found.map_err(|error| error.to_string())?;
+    Ok(passed)
 }
 
 /// Cuts a response. `spaces` are the places of it at which white space may stand.

@@ -150,7 +150,7 @@ def grammar(
         if prefix is None:
             asked = {"messages": [{"role": "user", "content": "Hello"}], "add_generation_prompt": True, "kwargs": dict(kwargs or {})}
             if offered:
-                asked["tools"] = [tool if isinstance(tool, dict) else _tools.schema(tool) for tool in offered]
+                asked["tools"] = _tools.schemas(offered)
             try:
                 prefix = _native.Chat(**opened).render(asked)
             except RenderError:
