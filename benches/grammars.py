@@ -104,8 +104,9 @@ def timed(run):
 
 
 def measured(kind, grammar, text):
-    compiled, engine = timed(lambda: engines.ENGINES[kind](kind, grammar, []))
-    matched, (read, whole) = timed(lambda: engine.run(text, []))
+    case = {"format": kind, "grammar": grammar}
+    compiled, engine = timed(lambda: engines.ENGINES[kind](case, engines.Vocabulary(case)))
+    matched, (read, whole) = timed(lambda: engine.run(text))
     # A response that is refused takes no time that could be compared.
     return compiled * 1000, matched / read * 1e6 if whole else None
 
@@ -160,7 +161,9 @@ def times():
             row(name, "structural tag", count, measured("structural-tag", tag, text), measured("builtin", asked, text))
             if name != "qwen3":
                 continue
-            row(name, "GBNF", count, measured("gbnf", text_of(ours["gbnf"]["grammar"]), text), measured("gbnf", gbnf_by_hand(count), text))
+            for language, engine in [("GBNF, llama.cpp", "gbnf"), ("EBNF, xgrammar", "ebnf")]:
+                grammar = text_of(ours["gbnf"]["grammar"])
+                row(name, language, count, measured(engine, grammar, text), measured(engine, gbnf_by_hand(count), text))
             row(name, "Lark", count, measured("lark", text_of(ours["lark"]["grammar"]), text), measured("lark", lark_by_hand(count), text))
 
 

@@ -116,6 +116,67 @@ test("a response is stepped through by the tokens that it is a list of", async (
   assert.deepEqual(page.troubles, []);
 });
 
+test("the response is dragged through with a pointer, both ways", async () => {
+  await playground();
+  await put(TEMPLATE, "<t>ab</t>Hi <c>{\"n\": 1}</c> there");
+  await page.getByRole("combobox", { name: "How the response is cut" }).selectOption("1");
+  const last = "<t>ab</t>Hi <c>{\"n\": 1}</c> there".length;
+  await page.waitForFunction((last) => Number(document.getElementById("step").max) > last, last);
+  const box = await slider().boundingBox();
+  const across = (part) => page.mouse.move(box.x + 8 + (box.width - 16) * part, box.y + box.height / 2);
+  const step = async () => Number(await slider().inputValue());
+  await across(0);
+  await page.mouse.down();
+  const steps = [];
+  for (const part of [0.2, 0.5, 0.8, 1, 0.6, 0.3, 0]) {
+    await across(part);
+    const at = await step();
+    steps.push(at);
+    assert.match(await page.locator(".where").innerText(), new RegExp(`^step ${at} of`));
+  }
+  await page.mouse.up();
+  assert.ok(steps.slice(0, 4).every((at, i) => i === 0 || at > steps[i - 1]), `to the right: ${steps}`);
+  assert.ok(steps.slice(4).every((at, i) => at < steps[i + 3]), `to the left: ${steps}`);
+  assert.equal(steps.at(-1), 0);
+  assert.deepEqual(page.troubles, []);
+});
+
+test("a file is dropped", async () => {
+  await playground();
+  const drop = (name, text) =>
+    page.evaluate(
+      ([name, text]) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([text], name));
+        for (const kind of ["dragover", "drop"]) {
+          document.body.dispatchEvent(new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }));
+        }
+      },
+      [name, text],
+    );
+  const chat = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}";
+  await drop("tokenizer_config.json", JSON.stringify({ chat_template: chat }));
+  await page.waitForFunction(() => [...document.querySelectorAll("textarea")].some((one) => one.value.includes("</assistant>")));
+  await drop("template.json", TEMPLATE);
+  await page.waitForFunction(() => document.getElementById("status").textContent.startsWith("A response template"));
+  assert.deepEqual(page.troubles, []);
+});
+
+test("the button gives the permalink", async () => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await playground();
+  await put(TEMPLATE, "<t>ab</t>Hi");
+  await page.getByRole("button", { name: "Permalink" }).click();
+  await page.waitForFunction(() => /permalink was copied|Copy the permalink/.test(document.getElementById("status").textContent));
+  const copied = await page.getByRole("textbox", { name: "Permalink" }).inputValue().catch(() => "");
+  const address = copied || (await page.evaluate(() => navigator.clipboard.readText()));
+  assert.ok(address.startsWith(server.address) && address.includes("#"), address);
+  await page.close();
+  page = await newPage(context);
+  await page.goto(address);
+  await page.waitForFunction(() => document.querySelector(".message")?.textContent.includes('"thinking": "ab"'));
+});
+
 test("the response can be stepped through by keys alone", async () => {
   await playground();
   await page.locator("pre.response").focus();

@@ -7,7 +7,7 @@ use obverse::chat_template::{
     self, ChatTemplate, ChatTemplateSource, Clock, LoadError, RenderError,
 };
 use obverse::diagnostic::{Diagnostic, Severity};
-use obverse::hub::Wanted;
+use obverse::hub::{ModelId, Wanted};
 use obverse::value::{Map, Value, json};
 
 use super::problem::{Document, Problem};
@@ -231,12 +231,30 @@ pub(super) fn date(text: &str) -> Result<Clock, String> {
         .ok_or_else(|| "the calendar has no such day".to_owned())
 }
 
+/// The path, if nothing is there and it would be the name of a model behind the one of its owner.
+fn unowned(path: &Path) -> Option<&str> {
+    let name = path.to_str().filter(|name| !name.contains('/'))?;
+    let model: Result<ModelId, _> = format!("org/{name}").parse();
+    let is_file = path.extension().is_some_and(|extension| {
+        ["jinja", "json", "gguf", "txt", "j2"].contains(&extension.to_string_lossy().as_ref())
+    });
+    (model.is_ok() && !is_file && !path.exists()).then_some(name)
+}
+
 fn load_problem(error: &LoadError) -> Problem {
     match error {
-        LoadError::Unreadable { path, reason } => Problem::failed(
-            "unreadable",
-            format!("cannot read {}: {reason}", input::name(path)),
-        ),
+        LoadError::Unreadable { path, reason } => {
+            let problem = Problem::failed(
+                "unreadable",
+                format!("cannot read {}: {reason}", input::name(path)),
+            );
+            match unowned(path) {
+                Some(name) => problem.with_hint(format!(
+                    "a model of the Hub is named with its owner: ORG/{name}"
+                )),
+                None => problem,
+            }
+        }
         LoadError::NotUtf8 { path, offset } => match std::fs::read(path) {
             Ok(bytes) if std::str::from_utf8(&bytes).is_err() => {
                 input::not_utf8(&input::name(path), &bytes, *offset)

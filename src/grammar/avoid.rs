@@ -63,6 +63,26 @@ impl Avoid {
         Self(kept)
     }
 
+    /// With these tokens, what is avoided ends where the first token in it does: a text is followed by the token, or has it nowhere.
+    pub(crate) fn up_to_tokens<'t>(&self, tokens: impl Iterator<Item = &'t str> + Clone) -> Self {
+        let cut = |pieces: &Vec<Piece>| {
+            let mut kept = Vec::new();
+            for piece in pieces {
+                if let Piece::Text(text) = piece {
+                    let ends = tokens.clone().filter(|token| !token.is_empty());
+                    let ends = ends.filter_map(|token| Some(text.find(token)? + token.len()));
+                    if let Some(end) = ends.min() {
+                        kept.push(Piece::Text(text[..end].to_owned()));
+                        break;
+                    }
+                }
+                kept.push(piece.clone());
+            }
+            kept
+        };
+        Self::new(self.0.iter().map(cut))
+    }
+
     pub(crate) fn pieces(&self) -> &[Vec<Piece>] {
         &self.0
     }

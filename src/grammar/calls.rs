@@ -3,7 +3,7 @@
 use super::avoid::{Avoid, Piece};
 use super::expr::{Arena, Expr, Id, JsonOf};
 use super::format::{Atom, Dialect, Format, Shape, Spelling, Tag, TagAtom, TagForm};
-use super::json::{JsonWriter, members};
+use super::json::{JsonWriter, OF_TEXTS, members};
 use super::parts::{literals, sorted, standing_alone, typed};
 use super::request::Tool;
 use crate::value::{Map, Value, json};
@@ -162,12 +162,25 @@ impl Calls<'_> {
         };
         let id = writer.value(schema, 0);
         for keyword in ignored {
-            self.note(
-                "schema-keyword",
-                format!("the grammar does not ask for `{keyword}` of a schema"),
-            );
+            self.note_keyword(&keyword);
         }
         id
+    }
+
+    fn note_keyword(&mut self, keyword: &str) {
+        self.note(
+            "schema-keyword",
+            format!("the grammar does not ask for `{keyword}` of a schema"),
+        );
+    }
+
+    /// Tells what a schema asks of a text that goes on to its close, of which nothing is asked.
+    fn note_unasked(&mut self, schema: &Value) {
+        for keyword in OF_TEXTS {
+            if schema.get(keyword).is_some() {
+                self.note_keyword(keyword);
+            }
+        }
     }
 
     /// The tags of a tool's arguments; `None` where it has none.
@@ -300,10 +313,12 @@ impl Calls<'_> {
         }
         Some(match form {
             TagForm::Raw => {
+                self.note_unasked(schema);
                 let text = self.free(close);
                 self.arena.tag("tool-arg-string-value", text)
             }
             TagForm::Quoted(open, end) => {
+                self.note_unasked(schema);
                 let text = self.free(std::slice::from_ref(end));
                 self.quoted(open, text, end)
             }

@@ -107,15 +107,19 @@ impl Chars {
 
     /// A set between brackets, as GBNF and regular expressions have it.
     pub(crate) fn bracketed(&self, escape: &dyn Fn(char) -> String) -> String {
-        let (sign, set) = if self.is_wide() && self.0.len() > 1 {
-            ("^", self.negated())
+        if self.is_wide() && self.0.len() > 1 {
+            format!("[^{}]", self.negated().listed(escape))
         } else {
-            ("", self.clone())
-        };
-        let ranges = set.0.iter().map(|(a, b)| match a == b {
+            format!("[{}]", self.listed(escape))
+        }
+    }
+
+    /// Lists what a set has, as it stands between brackets.
+    pub(crate) fn listed(&self, escape: &dyn Fn(char) -> String) -> String {
+        let ranges = self.0.iter().map(|(a, b)| match a == b {
             true => escape(*a),
             false => format!("{}-{}", escape(*a), escape(*b)),
         });
-        format!("[{sign}{}]", ranges.collect::<String>())
+        ranges.collect()
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::calls::Calls;
 use super::expr::{Arena, Expr, Id, JsonOf};
 use super::format::{Begun, Edge, Format, GraphNode, Kind, State, Text, bit, space_chars};
-use super::lazy::{Lazy, Trigger};
+use super::lazy::{self, Lazy, Signs};
 use super::request::{Reasoning, Request, Tool};
 use crate::value::json;
 
@@ -105,7 +105,7 @@ impl<'a> Walk<'a> {
 
     /// Returns what may be written from the first sign of a call on, with the texts by which that is seen. Nothing where no call may be
     /// written, or nothing shows that one begins.
-    pub(super) fn lazy(&mut self) -> Lazy {
+    pub(super) fn lazy(&mut self, begun: &Begun) -> Lazy {
         let format = self.format;
         let is_call = |node: GraphNode| match node {
             GraphNode::State(state) => matches!(format.states[state].kind, Kind::Call(_)),
@@ -116,6 +116,19 @@ impl<'a> Walk<'a> {
             triggers: Vec::new(),
             is_unseen: false,
         };
+        // The prompt may have written the sign of the first call, or a part of it.
+        if let Begun::Before { edges, .. } = begun {
+            lazy.is_unseen = edges.iter().filter(|rest| is_call(rest.to)).any(|rest| {
+                let wholes = format.edges.iter();
+                let mut wholes =
+                    wholes.filter(|whole| (whole.from, whole.to) == (rest.from, rest.to));
+                wholes.any(|whole| {
+                    let written = whole.text.strip_suffix(rest.text.as_str());
+                    written.is_some_and(|written| written.len() > whole.sign())
+                })
+            });
+        }
+        let signs = Signs::of(format);
         let mut ways = Vec::new();
         for edge in &format.edges {
             let (GraphNode::State(state), false) = (edge.to, is_call(edge.from)) else {
@@ -124,7 +137,7 @@ impl<'a> Walk<'a> {
             if !is_call(edge.to) {
                 continue;
             }
-            let text = edge.text[edge.opens..].trim_start();
+            let text = &edge.text[edge.sign()..];
             let past = Past {
                 reasoned: true,
                 ..Past::default()
@@ -132,14 +145,18 @@ impl<'a> Walk<'a> {
             let Some((body, past)) = self.entered(GraphNode::Start, state, past) else {
                 continue;
             };
-            let Some(trigger) = Trigger::of(text, format) else {
+            let heads = lazy::heads(self.arena, body).unwrap_or_else(|| vec![String::new()]);
+            let triggers = signs.of_call(text, &heads);
+            if triggers.is_empty() {
                 lazy.is_unseen = true;
                 continue;
-            };
-            if !lazy.triggers.contains(&trigger) {
-                lazy.triggers.push(trigger);
             }
-            let part = edge.text.len() - text.len()..edge.text.len();
+            for trigger in triggers {
+                if !lazy.triggers.contains(&trigger) {
+                    lazy.triggers.push(trigger);
+                }
+            }
+            let part = edge.sign()..edge.text.len();
             let text = self.spaced(edge, part, Past::default());
             let follow = self.follow((edge.to, past));
             ways.push(self.arena.seq([text, body, follow]));

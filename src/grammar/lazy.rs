@@ -1,11 +1,13 @@
 //! Grammars that are held from the first sign of a call on: a model writes what it likes until then.
 //!
 //! The signs are those at which a response template would end the answer and begin a call, so nothing that is a call to
-//! whoever reads escapes the grammar.
+//! whoever reads escapes the grammar. Where such a sign stands in what is no call, too, as `>>>` does where `>>>all` opens an answer and
+//! `>>>find` a call, the sign of each call is as much of it as tells it from the others: `>>>f`. Of a tool that nobody named is
+//! then nothing held, since nothing shows that it begins.
 
 use super::avoid::{Avoid, Piece};
-use super::expr::Id;
-use super::format::{Format, Kind};
+use super::expr::{Arena, Expr, Id};
+use super::format::{Edge, Format, GraphNode, Kind};
 
 /// A grammar that begins with a call.
 #[derive(Debug, Clone)]
@@ -26,27 +28,118 @@ pub(crate) enum Trigger {
     Pattern(String),
 }
 
-impl Trigger {
-    /// The sign in the text with which a call begins; `None` where there is no such text.
-    pub(crate) fn of(text: &str, format: &Format) -> Option<Self> {
+/// The texts in which signs are looked for.
+#[derive(Debug)]
+pub(crate) struct Signs<'f> {
+    /// The sequences that the response template ends a text at.
+    ways: Vec<&'f [Piece]>,
+    /// The fixed texts that are written before the first call.
+    before: Vec<String>,
+}
+
+impl<'f> Signs<'f> {
+    pub(crate) fn of(format: &'f Format) -> Self {
         let texts = format.states.iter().filter_map(|state| match &state.kind {
             Kind::Text(text) => Some(&text.avoid),
             Kind::Call(_) => None,
         });
-        let ways: Vec<&Vec<Piece>> = texts.flat_map(Avoid::pieces).collect();
-        let begins = |piece: &Piece| matches!(piece, Piece::Text(known) if text.starts_with(known));
-        let word = ways.iter().find_map(|way| match way.as_slice() {
-            [Piece::Text(word)] if text.starts_with(word.as_str()) => Some(word.clone()),
+        let call = |node: GraphNode| match node {
+            GraphNode::State(state) => match &format.states[state].kind {
+                Kind::Call(_) => Some(None),
+                Kind::Text(text) => Some(Some(&text.lead)),
+            },
             _ => None,
+        };
+        let is_call = |node: GraphNode| call(node) == Some(None);
+        let uncalled = format.edges.iter().filter(|edge| !is_call(edge.from));
+        let before = uncalled.map(|edge| match call(edge.to) {
+            Some(None) => edge.text[..edge.sign()].to_owned(),
+            Some(Some(lead)) => format!("{}{lead}", edge.text),
+            None => edge.text.clone(),
         });
-        if let Some(word) = word {
-            return Some(Self::Word(word));
+        Self {
+            ways: texts.flat_map(Avoid::pieces).map(Vec::as_slice).collect(),
+            before: before.filter(|text| !text.is_empty()).collect(),
         }
-        if let Some(way) = ways.iter().find(|way| way.first().is_some_and(begins)) {
-            return Some(Self::Pattern(way.iter().map(pattern).collect()));
+    }
+
+    /// The signs in the text with which a call begins, behind which one of these names stands; empty where nothing shows that it begins.
+    pub(crate) fn of_call(&self, text: &str, heads: &[String]) -> Vec<Trigger> {
+        match self.read(text) {
+            Some(way) if self.is_apart(&Avoid::new([way.clone()])) => return vec![sign(&way)],
+            Some(_) => {}
+            // The name of a tool alone is no sign: it stands in texts.
+            None => return Vec::new(),
         }
+        let mut signs = Vec::new();
+        for head in heads {
+            let whole = format!("{text}{head}");
+            let ends = whole.char_indices().map(|(at, c)| at + c.len_utf8());
+            let apart = |end: &usize| {
+                let sign = &whole[..*end];
+                !self.before.iter().any(|text| text.contains(sign))
+            };
+            match ends.clone().find(apart) {
+                Some(end) => {
+                    let sign = Trigger::Word(whole[..end].to_owned());
+                    if !signs.contains(&sign) {
+                        signs.push(sign);
+                    }
+                }
+                None => return Vec::new(),
+            }
+        }
+        signs
+    }
+
+    /// The sign by which the response template knows the call.
+    fn read(&self, text: &str) -> Option<Vec<Piece>> {
+        let begins = |piece: &Piece| matches!(piece, Piece::Text(known) if text.starts_with(known));
+        let ways = || {
+            self.ways
+                .iter()
+                .filter(|way| way.first().is_some_and(begins))
+        };
+        let way = ways().find(|way| way.len() == 1).or_else(|| ways().next());
         let word = text.trim_end();
-        (!word.is_empty()).then(|| Self::Word(word.to_owned()))
+        match way {
+            Some(way) => Some(way.to_vec()),
+            None => (!word.is_empty()).then(|| vec![Piece::Text(word.to_owned())]),
+        }
+    }
+
+    /// Returns true if the sign stands in nothing that is written before the first call.
+    fn is_apart(&self, sign: &Avoid) -> bool {
+        self.before.iter().all(|text| sign.allows(text))
+    }
+}
+
+impl Edge {
+    /// Where in the text the sign of the call begins that it leads to.
+    pub(crate) fn sign(&self) -> usize {
+        let text = &self.text[self.opens..];
+        self.text.len() - text.trim_start().len()
+    }
+}
+
+/// The texts that an expression begins with; `None` where it may begin with something else.
+pub(crate) fn heads(arena: &Arena, id: Id) -> Option<Vec<String>> {
+    match arena.get(id) {
+        Expr::Text(text) if !text.is_empty() => Some(vec![text.clone()]),
+        Expr::Tag(_, of) => heads(arena, *of),
+        Expr::Seq(items) => heads(arena, *items.first()?),
+        Expr::Choice(items) => {
+            let all: Option<Vec<Vec<String>>> = items.iter().map(|id| heads(arena, *id)).collect();
+            all.map(|all| all.concat())
+        }
+        _ => None,
+    }
+}
+
+fn sign(way: &[Piece]) -> Trigger {
+    match way {
+        [Piece::Text(word)] => Trigger::Word(word.clone()),
+        way => Trigger::Pattern(way.iter().map(pattern).collect()),
     }
 }
 

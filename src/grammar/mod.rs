@@ -128,7 +128,7 @@ impl WrittenFormat {
         if walk.arena.is_never(root) {
             return Err(GrammarError::Nothing(nothing(request)));
         }
-        let lazy = walk.lazy();
+        let lazy = walk.lazy(&begun);
         notes.extend(self.0.assumed());
         for text in self.left_out() {
             notes.push((

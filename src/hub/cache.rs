@@ -42,7 +42,7 @@ pub enum NotCached {
         repo: String,
         /// The revision.
         revision: String,
-        /// The branches and tags that are there, in the order of their names.
+        /// The other branches and tags that are there, in the order of their names.
         known: Vec<String>,
         /// The cache's folder.
         cache: PathBuf,
@@ -112,7 +112,11 @@ impl Cache {
             .ok_or_else(|| NotCached::Revision {
                 repo: id.repo().to_owned(),
                 revision: revision.to_owned(),
-                known: references(&refs),
+                known: references(&refs)
+                    .into_iter()
+                    // One that names no commit, or one that is not there, is none that could be taken.
+                    .filter(|known| known != revision)
+                    .collect(),
                 cache: self.folder.clone(),
             })
     }

@@ -34,7 +34,7 @@ pub struct TakesGrammar {
 /// An upstream of which it is not known how it takes a grammar.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "it is not known how `{0}` takes a grammar: it is vllm, sglang or llama.cpp, or a member and a language such as structured_outputs.grammar=lark (gbnf, lark, structural-tag)"
+    "it is not known how `{0}` takes a grammar: it is vllm, sglang or llama.cpp, or a member and a language such as structured_outputs.grammar=lark (gbnf, ebnf, lark, structural-tag)"
 )]
 #[non_exhaustive]
 pub struct UnknownUpstream(pub String);
@@ -45,17 +45,15 @@ impl FromStr for TakesGrammar {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (path, language) = match text {
             "vllm" => ("structured_outputs.structural_tag", Language::StructuralTag),
-            "sglang" => ("ebnf", Language::Gbnf),
+            "sglang" => ("ebnf", Language::Ebnf),
             "llama.cpp" => ("grammar", Language::Gbnf),
             other => {
                 let unknown = || UnknownUpstream(other.to_owned());
                 let (path, language) = other.split_once('=').ok_or_else(unknown)?;
-                let language = match language {
-                    "gbnf" => Language::Gbnf,
-                    "lark" => Language::Lark,
-                    "structural-tag" => Language::StructuralTag,
-                    _ => return Err(unknown()),
-                };
+                let language = Language::by_name(language);
+                let is_for_engines =
+                    |language: &Language| !matches!(language, Language::Peg | Language::Json);
+                let language = language.filter(is_for_engines).ok_or_else(unknown)?;
                 if path.split('.').any(str::is_empty) {
                     return Err(unknown());
                 }

@@ -56,9 +56,9 @@ def copied(cache):
     """The copy of the tests in vLLM's source distribution, with transformers' name for the parser."""
     sys.path[:0] = [str(CHECKOUT / "tests" / folder) for folder in ("corpus", "reference/grammar")]
     import fetch
-    import vllm_module
+    import sources
 
-    source = vllm_module.SOURCE
+    source = sources.VLLM
     kept = cache / f"vllm-{source.version}.py"
     if not kept.exists():
         with tarfile.open(fetch.package_file(source, fetch.cache_folder())) as archive:

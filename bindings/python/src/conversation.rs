@@ -70,7 +70,7 @@ impl Chat {
         &self,
         py: Python<'py>,
         conversations: Vec<Bound<'py, PyAny>>,
-        threads: Option<usize>,
+        threads: Option<isize>,
     ) -> PyResult<Vec<Told<'py>>> {
         let inputs = conversations.iter().map(input);
         let inputs: Vec<RenderInput> = inputs.collect::<PyResult<_>>()?;

@@ -78,17 +78,13 @@ pub(crate) fn grammar_from(
     response_format: Option<&Bound<'_, PyAny>>,
     token_ids: Vec<(String, u32)>,
 ) -> PyResult<WrittenGrammar> {
-    let language = match language {
-        "gbnf" => Language::Gbnf,
-        "lark" => Language::Lark,
-        "peg" => Language::Peg,
-        "structural-tag" => Language::StructuralTag,
-        other => {
-            let message =
-                format!("format must be 'gbnf', 'lark', 'peg' or 'structural-tag', not {other:?}");
-            return Err(PyValueError::new_err(message));
-        }
-    };
+    let known = Language::by_name(language).filter(|known| *known != Language::Json);
+    let language = known.ok_or_else(|| {
+        let message = format!(
+            "format must be 'gbnf', 'ebnf', 'lark', 'peg' or 'structural-tag', not {language:?}"
+        );
+        PyValueError::new_err(message)
+    })?;
     let reasoning = match reasoning {
         "auto" => Reasoning::Auto,
         "on" => Reasoning::On,

@@ -6,7 +6,7 @@ use obverse::content::ToolSchemas;
 use obverse::parser::{self, Event, OnError, Options, ParseError, ResponseParser};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -339,17 +339,23 @@ pub(crate) fn parse<'py>(
 #[pyo3(signature = (responses, template, *, prefix = None, tools = None, errors = "raise", threads = None))]
 pub(crate) fn parse_many<'py>(
     py: Python<'py>,
-    responses: Vec<PyBackedStr>,
+    responses: &Bound<'py, PyAny>,
     template: &Bound<'py, PyAny>,
     prefix: Option<&Bound<'py, PyAny>>,
     tools: Option<&Bound<'py, PyAny>>,
     errors: &str,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyList>> {
     if !["raise", "return"].contains(&errors) {
         let message = format!("errors must be 'raise' or 'return', not {errors:?}");
         return Err(PyValueError::new_err(message));
     }
+    // A text is a sequence of texts to Python, each of one character.
+    if responses.is_instance_of::<PyString>() {
+        let message = "responses must be a list of texts, not one text: parse takes that";
+        return Err(PyTypeError::new_err(message));
+    }
+    let responses: Vec<PyBackedStr> = responses.extract()?;
     let template = template::given(template)?;
     let tools = schemas(tools)?;
     let prefixes = prefixes(prefix, responses.len())?;

@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -22,11 +23,19 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub(crate) fn spread<T: Send, E: Send>(
     py: Python<'_>,
     count: usize,
-    threads: Option<usize>,
+    threads: Option<isize>,
     stops: bool,
     work: &(dyn Fn(usize) -> Result<T, E> + Sync),
 ) -> PyResult<Vec<Result<T, E>>> {
     let threads = threads
+        .map(|threads| {
+            let message = format!(
+                "threads must be how many threads work, or None for one on each core, not {threads}"
+            );
+            let count = usize::try_from(threads).map_err(|_| PyValueError::new_err(message))?;
+            Ok::<_, PyErr>(count)
+        })
+        .transpose()?
         .and_then(NonZero::new)
         .or_else(|| thread::available_parallelism().ok())
         .map_or(1, NonZero::get);

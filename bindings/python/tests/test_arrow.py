@@ -64,6 +64,21 @@ class Parsing(unittest.TestCase):
                 self.assertEqual(json.loads(message), expected)
         return done
 
+    def test_a_dictionary_is_read_as_its_values(self):
+        column = pa.array(self.responses).dictionary_encode()
+        done = self.check(pa.table({"response": column}))
+        self.assertEqual(done["response"].type, column.type)
+        roles = pa.array(["user", "assistant"] * 2).dictionary_encode()
+        messages = pa.StructArray.from_arrays([roles, pa.array(["Hi.", "Hello.", "Bye.", "Bye!"])], ["role", "content"])
+        lists = pa.ListArray.from_arrays(pa.array([0, 2, 4], pa.int32()), messages)
+        spans = pa.table(arrow.spans(pa.table({"messages": lists}), obverse.ChatTemplate(CHAT)))
+        self.assertEqual(spans["error"].to_pylist(), [None, None])
+        self.assertIn("Hello.", spans["text"][0].as_py())
+
+    def test_what_is_no_chat_template_is_told(self):
+        with self.assertRaisesRegex(TypeError, "obverse.ChatTemplate"):
+            arrow.spans(pa.table({"messages": ["[]"]}), "path")
+
     def test_a_column_gives_what_each_response_gives(self):
         done = self.check(pa.table({"id": range(50), "response": self.responses}))
         self.assertEqual(done.column_names, ["id", "response", "message", "error"])

@@ -58,7 +58,7 @@ class Grammars(unittest.TestCase):
     def test_what_cannot_be_is_told(self):
         with self.assertRaisesRegex(obverse.SourceError, "no tool `lookup`"):
             obverse.grammar(SMALL, format="gbnf", tools=TOOLS, tool_choice="lookup")
-        with self.assertRaisesRegex(ValueError, "'gbnf', 'lark', 'peg' or 'structural-tag'"):
+        with self.assertRaisesRegex(ValueError, "'gbnf', 'ebnf', 'lark', 'peg' or 'structural-tag'"):
             obverse.grammar(SMALL, format="bnf")
         with self.assertRaisesRegex(ValueError, "'auto', 'on' or 'off'"):
             obverse.grammar(SMALL, format="gbnf", reasoning="yes")
@@ -70,6 +70,12 @@ class Grammars(unittest.TestCase):
         self.assertTrue(alone.notes)
         for source in (obverse.ResponseTemplate(template), obverse.derive(SMALL)):
             self.assertEqual(obverse.grammar(source, format="gbnf", tools=TOOLS).text, alone.text)
+        with tempfile.TemporaryDirectory() as folder:
+            for name, document in [("template.json", template), ("tokenizer_config.json", {"response_template": template})]:
+                path = Path(folder, name)
+                path.write_text(json.dumps(document), encoding="utf-8")
+                self.assertEqual(obverse.grammar(path, format="gbnf", tools=TOOLS).text, alone.text)
+                self.assertEqual(obverse.grammar(str(path), format="gbnf", tools=TOOLS).text, alone.text)
         with self.assertRaisesRegex(ValueError, "give the prompt as prefix"):
             obverse.grammar(template, format="gbnf", kwargs={"enable_thinking": False})
 

@@ -144,6 +144,10 @@ class Many(unittest.TestCase):
             messages = obverse.parse_many(responses, TEMPLATE, threads=threads)
             self.assertEqual(messages, [obverse.parse(response, TEMPLATE) for response in responses])
         self.assertEqual(obverse.parse_many([], TEMPLATE), [])
+        with self.assertRaisesRegex(TypeError, "a list of texts, not one text"):
+            obverse.parse_many("Hi.", TEMPLATE)
+        with self.assertRaisesRegex(ValueError, "None for one on each core, not -1"):
+            obverse.parse_many(responses, TEMPLATE, threads=-1)
 
     def test_prefixes_are_for_all_or_for_each(self):
         prefix = "<assistant><think>"

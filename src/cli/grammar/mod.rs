@@ -75,7 +75,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     tokenizer: Option<PathBuf>,
 
-    /// The language: gbnf (llama.cpp), lark (llguidance), structural-tag (xgrammar), peg (Obverse itself, for peg and parse), or json, which has all of them
+    /// The language: gbnf (llama.cpp), ebnf (xgrammar), lark (llguidance), structural-tag (xgrammar), peg (Obverse itself, for peg and parse), or json, which has all of them
     #[arg(long, value_enum, value_name = "LANGUAGE", hide_possible_values = true)]
     #[arg(required_unless_present_any = ["sample", "accepts"])]
     format: Option<Format>,
@@ -116,6 +116,7 @@ enum Reasons {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     Gbnf,
+    Ebnf,
     Lark,
     StructuralTag,
     Peg,
@@ -192,6 +193,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let language = match args.format {
         Some(Format::Gbnf) if args.lazy => Language::LazyGbnf,
         Some(Format::Gbnf) => Language::Gbnf,
+        Some(Format::Ebnf) => Language::Ebnf,
         Some(Format::Lark) => Language::Lark,
         Some(Format::Peg) => Language::Peg,
         Some(Format::StructuralTag) => Language::StructuralTag,

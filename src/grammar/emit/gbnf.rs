@@ -1,22 +1,37 @@
 //! GBNF, the grammars of llama.cpp; xgrammar's EBNF is the same language as far as it is written here.
 //!
+//! They write tokens differently: `<[7]>` and `Token(7)`.
+//!
 //! GBNF knows no schemas and no complements: schemas are written out, and a text that must not contain something becomes the rules of
 //! the automaton that looks for it, a rule for each of its states.
 
 use std::fmt::Write;
 
 use super::rules::Shared;
+use super::tokens::{Cut, cut};
 use super::{Finding, Text, extend, times};
-use crate::grammar::Grammar;
 use crate::grammar::avoid::Avoid;
+use crate::grammar::chars::Chars;
 use crate::grammar::expr::{Expr, Id};
+use crate::grammar::{Grammar, SpecialToken};
+
+/// Who reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reader {
+    LlamaCpp,
+    Xgrammar,
+}
+
+/// The most times that llama.cpp repeats something (`MAX_REPETITION_THRESHOLD` of its `llama-grammar.cpp`).
+const MOST_TIMES: u32 = 2000;
 
 /// Writes a grammar.
-pub(super) fn write(grammar: &Grammar) -> Text {
+pub(super) fn write(grammar: &Grammar, reader: Reader) -> Text {
     let expanded = grammar.expanded();
     let mut writer = Writer {
         shared: Shared::of(&expanded),
         grammar: &expanded,
+        reader,
         free: Vec::new(),
         rules: Vec::new(),
         findings: Vec::new(),
@@ -60,6 +75,7 @@ pub(super) fn free_alone(avoid: &Avoid) -> Option<String> {
 
 struct Writer<'g> {
     grammar: &'g Grammar,
+    reader: Reader,
     shared: Shared,
     free: Vec<Avoid>,
     rules: Vec<(String, String)>,
@@ -111,9 +127,10 @@ impl Writer<'_> {
 
     fn item_body(&mut self, id: Id) -> String {
         match self.grammar.arena.get(id).clone() {
-            Expr::Text(text) => quoted(&text),
+            Expr::Text(text) => self.text(&text),
             Expr::Run { chars, min, max } => {
-                format!("{}{}", chars.bracketed(&in_brackets), times(min, max))
+                let (min, max) = self.repeated(min, max);
+                format!("{}{}", set(&chars), times(min, max))
             }
             Expr::Free(avoid) => self.free(&avoid),
             // The grammar is expanded.
@@ -129,20 +146,65 @@ impl Writer<'_> {
             }
             Expr::Seq(_) | Expr::Choice(_) => format!("({})", self.body(id)),
             Expr::Repeat { item, min, max } => {
-                let inner = self.item(item);
+                let (min, max) = self.repeated(min, max);
+                let is_rule = self.shared.names.contains_key(&item)
+                    || matches!(self.grammar.arena.get(item), Expr::Rule(_));
                 let inner = match self.grammar.arena.get(item) {
-                    Expr::Text(_) | Expr::Repeat { .. } | Expr::Run { .. }
-                        if !inner.starts_with("part-") =>
-                    {
-                        format!("({inner})")
+                    // llama.cpp counts the rules that a repeated expression becomes, each time anew.
+                    _ if !is_rule && max.unwrap_or(min) > 1 => {
+                        let body = self.choice(item);
+                        let at = self.rules.iter().position(|(_, known)| *known == body);
+                        let at = at.unwrap_or_else(|| {
+                            self.rules
+                                .push((format!("many-{}", self.rules.len() + 1), body));
+                            self.rules.len() - 1
+                        });
+                        self.rules[at].0.clone()
                     }
-                    _ => inner,
+                    Expr::Text(_) | Expr::Repeat { .. } | Expr::Run { .. } if !is_rule => {
+                        format!("({})", self.item(item))
+                    }
+                    _ => self.item(item),
                 };
                 format!("{inner}{}", times(min, max))
             }
             Expr::Rule(name) => name,
             // What is written has no tags.
             Expr::Tag(_, of) => self.item(of),
+        }
+    }
+
+    /// How often something may stand, as far as the reader goes along.
+    fn repeated(&mut self, min: u32, max: Option<u32>) -> (u32, Option<u32>) {
+        let most = max.unwrap_or(min);
+        if self.reader != Reader::LlamaCpp || most <= MOST_TIMES {
+            return (min, max);
+        }
+        let finding = Finding {
+            code: "repetition",
+            text: format!(
+                "llama.cpp repeats nothing more than {MOST_TIMES} times: of {most} times no more than that is asked for"
+            ),
+        };
+        extend(&mut self.findings, &[finding]);
+        (min.min(MOST_TIMES), None)
+    }
+
+    fn text(&self, text: &str) -> String {
+        let parts =
+            cut(text, &self.grammar.special)
+                .into_iter()
+                .map(|cut| match (cut, self.reader) {
+                    (Cut::Text(text), _) => quoted(text),
+                    (Cut::Token(SpecialToken { id, .. }), Reader::LlamaCpp) => format!("<[{id}]>"),
+                    (Cut::Token(SpecialToken { id, .. }), Reader::Xgrammar) => {
+                        format!("Token({id})")
+                    }
+                });
+        let parts: Vec<String> = parts.collect();
+        match parts.is_empty() {
+            true => quoted(""),
+            false => parts.join(" "),
         }
     }
 
@@ -177,14 +239,27 @@ fn free_rules(name: &str, avoid: &Avoid) -> Option<Vec<(String, String)>> {
         0 => name.to_owned(),
         at => format!("{name}-{at}"),
     };
-    let rule = |(at, steps): (usize, &Vec<(crate::grammar::chars::Chars, usize)>)| {
+    let rule = |(at, steps): (usize, &Vec<(Chars, usize)>)| {
         let steps = steps
             .iter()
-            .map(|(chars, to)| format!("{} {}", chars.bracketed(&in_brackets), of(*to)));
+            .map(|(chars, to)| format!("{} {}", set(chars), of(*to)));
         let ways: Vec<String> = std::iter::once("\"\"".to_owned()).chain(steps).collect();
         (of(at), ways.join(" | "))
     };
     Some(automaton.states.iter().enumerate().map(rule).collect())
+}
+
+/// A set of characters.
+///
+/// Where a token ends within a character, llama.cpp asks which characters it may become, and takes none for a set of what must not
+/// stand there if one of them is in it: the first byte of `漢` is refused by `[^｜]`, as it may become `｜`. A set with characters beyond
+/// ASCII that are left out is written as what it has.
+fn set(chars: &Chars) -> String {
+    let is_ascii = |set: &Chars| set.ranges().iter().all(|(_, last)| last.is_ascii());
+    match is_ascii(&chars.negated()) {
+        true => chars.bracketed(&in_brackets),
+        false => format!("[{}]", chars.listed(&in_brackets)),
+    }
 }
 
 /// A text between quotes.

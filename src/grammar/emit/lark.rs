@@ -247,7 +247,7 @@ impl Writer<'_> {
         ways
     }
 
-    /// Returns what texts begin with in common, up to a special token.
+    /// Returns what texts begin with in common, up to where a special token begins in one of them.
     fn common(&self, group: &[(String, Id)]) -> String {
         let first = group.first().map_or("", |(text, _)| text.as_str());
         let common = group.iter().fold(first, |common, (text, _)| {
@@ -255,11 +255,12 @@ impl Writer<'_> {
             let end = same.take_while(|((_, a), b)| a == b).last();
             end.map_or("", |((at, c), _)| &common[..at + c.len_utf8()])
         });
-        let end = match cut(first, &self.special).first() {
+        let end = |text: &str| match cut(text, &self.special).first() {
             Some(Cut::Text(text)) => text.len(),
-            _ => first.len(),
+            _ => text.len(),
         };
-        common[..common.len().min(end)].to_owned()
+        let ends = group.iter().map(|(text, _)| end(text));
+        common[..ends.fold(common.len(), usize::min)].to_owned()
     }
 
     /// A free text, with what ends it.

@@ -31,7 +31,7 @@ pub(super) fn write(grammar: &Grammar) -> Text {
     }
     let mut from_a_call = grammar.clone();
     from_a_call.root = lazy.root;
-    let written = gbnf::write(&from_a_call);
+    let written = gbnf::write(&from_a_call, gbnf::Reader::LlamaCpp);
     let mut preserved: Vec<&str> = Vec::new();
     let mut triggers = Vec::new();
     for trigger in &lazy.triggers {

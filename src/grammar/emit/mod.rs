@@ -17,6 +17,8 @@ use crate::value::{Map, Value, json};
 pub enum Language {
     /// The grammars of llama.cpp.
     Gbnf,
+    /// These as xgrammar reads them, whose EBNF writes tokens differently.
+    Ebnf,
     /// The grammar of llama.cpp from the first sign of a call on, with these signs, as JSON with the keys of a request.
     LazyGbnf,
     /// Lark as llguidance reads it.
@@ -27,6 +29,21 @@ pub enum Language {
     StructuralTag,
     /// All of them with what each cannot say, as one JSON object.
     Json,
+}
+
+impl Language {
+    /// Returns the language that users call so: `gbnf`, `ebnf`, `lark`, `structural-tag`, `peg` or `json`.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "gbnf" => Self::Gbnf,
+            "ebnf" => Self::Ebnf,
+            "lark" => Self::Lark,
+            "structural-tag" => Self::StructuralTag,
+            "peg" => Self::Peg,
+            "json" => Self::Json,
+            _ => return None,
+        })
+    }
 }
 
 /// A grammar as it was written.
@@ -43,7 +60,8 @@ impl Grammar {
     /// Writes the grammar.
     pub fn write(&self, language: Language) -> Text {
         match language {
-            Language::Gbnf => gbnf::write(self),
+            Language::Gbnf => gbnf::write(self, gbnf::Reader::LlamaCpp),
+            Language::Ebnf => gbnf::write(self, gbnf::Reader::Xgrammar),
             Language::LazyGbnf => lazy::write(self),
             Language::Lark => lark::write(&self.untagged()),
             Language::Peg => peg::write(self),
@@ -56,6 +74,7 @@ impl Grammar {
         let mut all = Map::new();
         for (key, language) in [
             ("gbnf", Language::Gbnf),
+            ("ebnf", Language::Ebnf),
             ("lark", Language::Lark),
             ("peg", Language::Peg),
             ("structural_tag", Language::StructuralTag),

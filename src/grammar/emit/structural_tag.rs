@@ -7,7 +7,9 @@
 use super::tokens::{Cut, cut};
 use super::{Finding, Text, extend, gbnf};
 use crate::grammar::Grammar;
+use crate::grammar::avoid::Avoid;
 use crate::grammar::expr::{Arena, Expr, Id};
+use crate::grammar::json::LENGTHS;
 use crate::value::{Map, Value, json};
 
 /// Writes a grammar.
@@ -66,21 +68,17 @@ impl Writer {
                 };
                 object("regex", [("pattern", Value::from(format!("{set}{times}")))])
             }
-            Expr::Free(avoid) => match avoid.literals() {
-                Some(texts) => {
-                    let texts: Vec<Value> = texts.into_iter().map(Value::from).collect();
-                    object("any_text", [("excludes", Value::Array(texts))])
-                }
-                None => match gbnf::free_alone(&avoid) {
-                    Some(grammar) => {
-                        self.embeds = true;
-                        object("grammar", [("grammar", Value::from(grammar))])
-                    }
-                    None => object("any_text", []),
-                },
-            },
+            Expr::Free(avoid) => self.free(&avoid),
             Expr::Json(of) => {
                 let schema = json::parse(&of.schema).unwrap_or(Value::Bool(true));
+                if !of.avoid.is_empty() && has_length(&schema) {
+                    let finding = Finding {
+                        code: "schema-keyword",
+                        text: "a structural tag does not ask for `minLength` and `maxLength` of strings that must not have the end of their call in them"
+                            .to_owned(),
+                    };
+                    extend(&mut self.findings, &[finding]);
+                }
                 let mut format = object("json_schema", [("json_schema", schema)]);
                 if let Value::Object(members) = &mut format
                     && !of.avoid.is_empty()
@@ -117,9 +115,26 @@ impl Writer {
                 self.embeds = true;
                 let mut part = self.grammar.clone();
                 part.root = id;
-                let written = gbnf::write(&part);
+                let written = gbnf::write(&part, gbnf::Reader::Xgrammar);
                 object("grammar", [("grammar", Value::from(written.text))])
             }
+        }
+    }
+
+    fn free(&mut self, avoid: &Avoid) -> Value {
+        // xgrammar 0.2.8 loses its place where the bytes of a token may be text and the token may be a marker.
+        let tokens = self.grammar.special.iter().map(|token| token.text.as_str());
+        let avoid = avoid.up_to_tokens(tokens);
+        if let Some(texts) = avoid.literals() {
+            let texts: Vec<Value> = texts.into_iter().map(Value::from).collect();
+            return object("any_text", [("excludes", Value::Array(texts))]);
+        }
+        match gbnf::free_alone(&avoid) {
+            Some(grammar) => {
+                self.embeds = true;
+                object("grammar", [("grammar", Value::from(grammar))])
+            }
+            None => object("any_text", []),
         }
     }
 
@@ -143,6 +158,18 @@ impl Writer {
         let before: Vec<Value> = before.iter().map(|id| self.format(*id)).collect();
         let after: Vec<Value> = after.iter().map(|id| self.format(*id)).collect();
         sequence(before.into_iter().chain([choice]).chain(after).collect())
+    }
+}
+
+/// Returns true if a schema says anywhere how long a string is.
+fn has_length(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => members.iter().any(|(key, value)| {
+            let is_length = LENGTHS.contains(&key.as_str()) && matches!(value, Value::Int(_));
+            is_length || has_length(value)
+        }),
+        Value::Array(items) => items.iter().any(has_length),
+        _ => false,
     }
 }
 

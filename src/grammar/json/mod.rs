@@ -55,6 +55,22 @@ const WRITTEN: &[&str] = &[
     "maxLength",
 ];
 
+/// Keywords of how long a text is.
+pub(crate) const LENGTHS: [&str; 2] = ["minLength", "maxLength"];
+
+/// Keywords of what stands in a text.
+pub(crate) const OF_TEXTS: [&str; 6] = [
+    "pattern",
+    "format",
+    "contentEncoding",
+    "contentMediaType",
+    "minLength",
+    "maxLength",
+];
+
+/// The most rules of one string.
+const MAX_RULES: usize = 1000;
+
 /// How deep a schema without references may nest.
 const MAX_DEPTH: usize = 40;
 
@@ -107,11 +123,8 @@ impl JsonWriter<'_> {
         };
         for key in schema.keys() {
             let name = key.as_str();
-            if !SILENT.contains(&name)
-                && !WRITTEN.contains(&name)
-                && !self.ignored.iter().any(|known| known == name)
-            {
-                self.ignored.push(name.to_owned());
+            if !SILENT.contains(&name) && !WRITTEN.contains(&name) {
+                self.ignore(name);
             }
         }
         let written = self.written(schema, depth);
@@ -120,6 +133,13 @@ impl JsonWriter<'_> {
             return self.arena.choice([written, null]);
         }
         written
+    }
+
+    /// Tells of a keyword that is not asked for.
+    fn ignore(&mut self, keyword: &str) {
+        if !self.ignored.iter().any(|known| known == keyword) {
+            self.ignored.push(keyword.to_owned());
+        }
     }
 
     fn written(&mut self, schema: &Map, depth: usize) -> Id {

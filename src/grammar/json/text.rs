@@ -4,8 +4,8 @@
 //! character that leads on without finding one an alternative of it. The rules are as many as the states, which is the length of all the
 //! texts together at most; the automaton is that of Aho and Corasick, and an escaped character is a step of it like any other.
 
-use super::JsonWriter;
 use super::schema::named;
+use super::{JsonWriter, LENGTHS, MAX_RULES};
 use crate::grammar::avoid::{Avoid, Piece};
 use crate::grammar::chars::Chars;
 use crate::grammar::expr::{Expr, Id};
@@ -51,12 +51,18 @@ impl JsonWriter<'_> {
             let further = backslash.into_iter().chain(controls);
             let avoid = avoid.chain(further.map(|piece| vec![piece]));
             let text = self.arena.add(Expr::Free(Avoid::new(avoid)));
-            return self.in_quotes(&dialect.quotes, text);
+            let string = self.in_quotes(&dialect.quotes, text);
+            self.ignore_lengths(schema);
+            return string;
         }
         let quote = self.arena.text("\"");
-        let (min, max) = (number("minLength"), number("maxLength"));
-        if min.is_none() && max.is_none() && !self.avoid.is_empty() {
-            let rest = self.string_without();
+        let (min, max) = (number("minLength").unwrap_or(0), number("maxLength"));
+        if !self.avoid.is_empty() {
+            let rest = self.string_without(min, max).unwrap_or_else(|| {
+                self.ignore_lengths(schema);
+                self.string_without(0, None)
+                    .unwrap_or_else(|| self.arena.never())
+            });
             return self.arena.seq([quote, rest]);
         }
         let rule = "character";
@@ -71,8 +77,17 @@ impl JsonWriter<'_> {
             self.arena.set_rule(rule, body);
         }
         let one = self.arena.rule_ref(rule);
-        let many = self.arena.repeat(one, min.unwrap_or(0), max);
+        let many = self.arena.repeat(one, min, max);
         self.arena.seq([quote, many, quote])
+    }
+
+    /// Tells of the lengths that a schema asks for and the grammar does not.
+    fn ignore_lengths(&mut self, schema: &Map) {
+        for key in LENGTHS {
+            if schema.get(key).is_some() {
+                self.ignore(key);
+            }
+        }
     }
 
     /// A backslash in a string, and the letter or code that it escapes.
@@ -95,28 +110,52 @@ impl JsonWriter<'_> {
     }
 
     /// Returns what follows a string's first quote where something must not stand in it as it is written: a rule for each state of
-    /// the automaton that looks for it.
-    fn string_without(&mut self) -> Id {
+    /// the automaton that looks for it, and for each number of characters that the length has to be known of. `None` where they would
+    /// be too many.
+    fn string_without(&mut self, min: u32, max: Option<u32>) -> Option<Id> {
         let avoid = Avoid::new(
             self.avoid
                 .iter()
                 .map(|text| vec![Piece::Text(text.clone())]),
         );
         let base = format!("string-without-{}", named(&self.avoid.join("-")));
-        let rule = |at: usize| format!("{base}-{at}");
-        if self.arena.rule(&rule(0)).is_some() {
-            return self.arena.rule_ref(&rule(0));
-        }
-        let Some(automaton) = avoid.automaton() else {
-            return self.arena.never();
+        // What is known of the length is how many characters there are, up to where no more count.
+        let most = max.unwrap_or(min);
+        let bounds = match (min, max) {
+            (0, None) => String::new(),
+            (min, Some(max)) => format!("-{min}-to-{max}"),
+            (min, None) => format!("-{min}"),
         };
+        let rule = |at: usize, length: u32| match most {
+            0 if bounds.is_empty() => format!("{base}-{at}"),
+            _ => format!("{base}{bounds}-{at}-{length}"),
+        };
+        if self.arena.rule(&rule(0, 0)).is_some() {
+            return Some(self.arena.rule_ref(&rule(0, 0)));
+        }
+        let automaton = avoid.automaton()?;
+        let lengths = usize::try_from(most).ok()?.checked_add(1)?;
+        if most > 0 && automaton.states.len().checked_mul(lengths)? > MAX_RULES {
+            return None;
+        }
         let never = self.arena.never();
-        for at in 0..automaton.states.len() {
-            self.arena.set_rule(&rule(at), never);
+        let rules = || {
+            (0..automaton.states.len()).flat_map(|at| (0..=most).map(move |length| (at, length)))
+        };
+        for (at, length) in rules() {
+            self.arena.set_rule(&rule(at, length), never);
         }
         let quote = self.arena.text("\"");
-        for (at, steps) in automaton.states.iter().enumerate() {
-            let mut ways = vec![quote];
+        for (at, length) in rules() {
+            let mut ways = Vec::new();
+            if length >= min {
+                ways.push(quote);
+            }
+            let longer = (length + 1).min(most);
+            let steps = match max {
+                Some(max) if length == max => &[],
+                _ => automaton.states[at].as_slice(),
+            };
             for (chars, to) in steps {
                 let chars = chars.and(&plain());
                 if !chars.is_empty() {
@@ -125,15 +164,15 @@ impl JsonWriter<'_> {
                         min: 1,
                         max: Some(1),
                     });
-                    let next = self.arena.rule_ref(&rule(*to));
+                    let next = self.arena.rule_ref(&rule(*to, longer));
                     ways.push(self.arena.seq([one, next]));
                 }
             }
-            if let Some(escaped) = automaton.step(at, '\\') {
+            if let (Some(escaped), false) = (automaton.step(at, '\\'), steps.is_empty()) {
                 for sign in "\"\\/bfnrt".chars() {
                     if let Some(to) = automaton.step(escaped, sign) {
                         let text = self.arena.text(&format!("\\{sign}"));
-                        let next = self.arena.rule_ref(&rule(to));
+                        let next = self.arena.rule_ref(&rule(to, longer));
                         ways.push(self.arena.seq([text, next]));
                     }
                 }
@@ -143,13 +182,13 @@ impl JsonWriter<'_> {
                     min: 4,
                     max: Some(4),
                 });
-                let next = self.arena.rule_ref(&rule(0));
+                let next = self.arena.rule_ref(&rule(0, longer));
                 ways.push(self.arena.seq([code, digits, next]));
             }
             let body = self.arena.choice(ways);
-            self.arena.set_rule(&rule(at), body);
+            self.arena.set_rule(&rule(at, length), body);
         }
-        self.arena.rule_ref(&rule(0))
+        Some(self.arena.rule_ref(&rule(0, 0)))
     }
 }
 

@@ -63,7 +63,7 @@ fn disagreements(python: &PathBuf, derived: &Derived) -> Vec<String> {
         .prefix(cases[0].prefix.as_str());
     let grammar = written.grammar(&request).expect("a grammar");
     let texts = texts(&cases);
-    let answers = ask(python, &[line(("gbnf", Language::Gbnf), &grammar, &texts)]);
+    let answers = ask(python, &[line(("ebnf", Language::Ebnf), &grammar, &texts)]);
     let answers = answers[0].get("texts").and_then(Value::as_array);
     let answers = answers.unwrap_or_else(|| panic!("{}: no answer", derived.name));
     let acceptor = Acceptor::new(&grammar);

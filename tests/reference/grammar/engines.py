@@ -1,8 +1,16 @@
-"""Runs grammars in the engines that they are written for: xgrammar (structural tags, and EBNF for GBNF) and llguidance (Lark).
+"""Runs grammars in the engines that they are written for: llama.cpp's reader and xgrammar (GBNF, of which xgrammar's EBNF is nearly
+the same language; "ebnf"), xgrammar (structural tags) and llguidance (Lark).
 
-Reads one JSON object a line, {"format", "grammar", "texts": [...], "special": [...]}, and writes one a line: {"error"} where the
-engine does not take the grammar, or {"compiled_ms", "texts": [[accepted bytes, whole], ...]}: how many bytes of each text are a live
-prefix, and true where the text may end there. A text that xgrammar refuses has a third item: true where it may end with those bytes.
+Reads one JSON object a line, {"format", "grammar", "texts": [...], "special": [...], "added": [...], "spelled": true}, and writes one
+a line: {"error"} where the engine does not take the grammar, or {"compiled_ms", "texts": [[accepted bytes, whole], ...]}: how many bytes
+of each text are a live prefix, and true where the text may end there. A text that xgrammar refuses has a third item: true where it may
+end with those bytes.
+
+The vocabulary is the 256 bytes, the end of a generation, and then the special tokens ("special", the first of them 257) and other tokens
+of more than a byte ("added"). A text is fed in the longest of them that stand in it; with "spelled" byte by byte.
+
+With the format "gbnf" and "lazy" the grammar is held from the first of "triggers" (regular expressions) on, and a text that ends
+before is accepted.
 
 With the format "builtin" the grammar is xgrammar's own structural tag for the calls of "model", with "tools", "reasoning" and "force".
 
@@ -12,6 +20,7 @@ reasoning if "reasoning" is true, at the beginning of a message if "start" is.
 With the format "schema" it says of each of "values", a pair of a schema and a value, whether the value is valid: {"valid": [...]}.
 """
 
+import ctypes
 import json
 import pathlib
 import sys
@@ -40,8 +49,9 @@ except ImportError:
              LongTensor=empty("LongTensor"), FloatTensor=empty("FloatTensor"))
     stand_in("transformers", PreTrainedTokenizerBase=empty("Base"), PreTrainedTokenizerFast=empty("Fast"), LogitsProcessor=empty("Processor"))
 
-# Where `install-grammar` puts vLLM's module.
-sys.path.append(str(pathlib.Path(sys.executable).parent.parent / "vllm"))
+# Where `sources.py` puts what it takes.
+ENVIRONMENT = pathlib.Path(sys.executable).parent.parent
+sys.path.append(str(ENVIRONMENT / "vllm"))
 
 import jsonschema
 import llguidance
@@ -54,36 +64,49 @@ EOS = 256
 FIRST_SPECIAL = 257
 
 
-def tokens_of(text, special):
-    """The text as bytes and special tokens: each token with the bytes that it stands for."""
-    at = 0
-    data = text.encode()
-    spelled = sorted(((s.encode(), FIRST_SPECIAL + i) for i, s in enumerate(special)), key=lambda s: -len(s[0]))
-    while at < len(data):
-        token = next(((s, i) for s, i in spelled if data.startswith(s, at)), None)
-        if token is None:
-            token = (data[at : at + 1], data[at])
-        yield token[1], len(token[0])
-        at += len(token[0])
+class Vocabulary:
+    """Bytes, the end, and tokens of more than a byte."""
+
+    def __init__(self, case):
+        self.special = [text.encode() for text in case.get("special", [])]
+        self.added = [text.encode() for text in case.get("added", [])]
+        self.tokens = [bytes([b]) for b in range(256)] + [b"</eos>"] + self.special + self.added
+        longer = [] if case.get("spelled") else enumerate(self.tokens[FIRST_SPECIAL:], FIRST_SPECIAL)
+        self.longer = sorted(longer, key=lambda token: -len(token[1]))
+
+    def tokenized(self, text):
+        """The tokens of a text, each with the bytes that it stands for."""
+        at = 0
+        data = text.encode()
+        while at < len(data):
+            token = next(((i, s) for i, s in self.longer if data.startswith(s, at)), None)
+            if token is None:
+                token = (data[at], data[at : at + 1])
+            yield token[0], len(token[1])
+            at += len(token[1])
 
 
 class Xgrammar:
-    def __init__(self, kind, grammar, special):
-        vocab = [bytes([b]) for b in range(256)] + [b"</eos>"] + [s.encode() for s in special]
+    def __init__(self, case, vocabulary):
+        self.vocabulary = vocabulary
         # The tokens are given as the bytes that they are.
-        metadata = json.dumps({"vocab_type": 0, "vocab_size": len(vocab), "add_prefix_space": False, "stop_token_ids": [EOS]})
-        info = xgrammar.TokenizerInfo.from_vocab_and_metadata(vocab, metadata)
+        size = len(vocabulary.tokens)
+        metadata = json.dumps({"vocab_type": 0, "vocab_size": size, "add_prefix_space": False, "stop_token_ids": [EOS]})
+        info = xgrammar.TokenizerInfo.from_vocab_and_metadata(vocabulary.tokens, metadata)
         compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=False)
-        if kind == "structural-tag":
-            tag = grammar if isinstance(grammar, dict) else json.loads(grammar)
-            self.compiled = compiler.compile_structural_tag(json.dumps(tag))
+        if case["format"] == "ebnf":
+            self.compiled = compiler.compile_grammar(case["grammar"])
         else:
-            self.compiled = compiler.compile_grammar(grammar)
+            self.compiled = compiler.compile_structural_tag(self.structural_tag(case))
 
-    def run(self, text, special):
+    def structural_tag(self, case):
+        grammar = case["grammar"]
+        return grammar if isinstance(grammar, str) else json.dumps(grammar)
+
+    def run(self, text):
         matcher = xgrammar.GrammarMatcher(self.compiled, terminate_without_stop_token=False)
         read = 0
-        for token, length in tokens_of(text, special):
+        for token, length in self.vocabulary.tokenized(text):
             if not matcher.accept_token(token):
                 return [read, False, bool(matcher.accept_token(EOS))]
             read += length
@@ -91,52 +114,98 @@ class Xgrammar:
 
 
 class Tokens:
-    """Bytes and special tokens as llguidance wants a tokenizer."""
+    """A vocabulary as llguidance wants a tokenizer."""
 
-    def __init__(self, special):
+    def __init__(self, vocabulary):
         self.eos_token_id = EOS
         self.bos_token_id = None
-        self.tokens = [bytes([b]) for b in range(256)] + [b"</eos>"] + [s.encode() for s in special]
-        self.special_token_ids = [EOS] + [FIRST_SPECIAL + i for i in range(len(special))]
+        self.tokens = vocabulary.tokens
+        self.special_token_ids = [EOS] + [FIRST_SPECIAL + i for i in range(len(vocabulary.special))]
 
     def __call__(self, text):
         return list(text if isinstance(text, bytes) else text.encode())
 
 
 class Llguidance:
-    def __init__(self, _kind, grammar, special):
-        self.tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(Tokens(special)), slices=[])
-        self.grammar = llguidance.LLMatcher.grammar_from_lark(grammar)
+    def __init__(self, case, vocabulary):
+        self.vocabulary = vocabulary
+        self.tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(Tokens(vocabulary)), slices=[])
+        self.grammar = llguidance.LLMatcher.grammar_from_lark(case["grammar"])
         error = llguidance.LLMatcher.validate_grammar(self.grammar, self.tokenizer)
         if error:
             raise ValueError(error)
 
-    def run(self, text, special):
+    def run(self, text):
         matcher = llguidance.LLMatcher(self.tokenizer, self.grammar, log_level=0)
         if matcher.is_error():
             raise ValueError(matcher.get_error())
         read = 0
-        for token, length in tokens_of(text, special):
+        for token, length in self.vocabulary.tokenized(text):
             if matcher.is_stopped() or not matcher.try_consume_tokens([token]):
                 return [read, False]
             read += length
         return [read, bool(matcher.is_accepting())]
 
 
+class Llama:
+    """llama.cpp's reader, which `sources.py` compiles."""
+
+    library = None
+
+    def __init__(self, case, vocabulary):
+        self.vocabulary = vocabulary
+        if Llama.library is None:
+            Llama.library = ctypes.CDLL(str(ENVIRONMENT / "llama" / "grammar.so"))
+            Llama.library.reader_new.restype = ctypes.c_void_p
+            Llama.library.reader_accept.restype = ctypes.c_bool
+            Llama.library.reader_waits.restype = ctypes.c_bool
+        tokens = vocabulary.tokens
+        triggers = [pattern.encode() for pattern in case.get("triggers", [])]
+        error = ctypes.create_string_buffer(2000)
+        reader = self.library.reader_new(
+            case["grammar"].encode(),
+            (ctypes.c_char_p * len(tokens))(*tokens),
+            (ctypes.c_size_t * len(tokens))(*map(len, tokens)),
+            ctypes.c_size_t(len(tokens)),
+            (ctypes.c_char_p * len(triggers))(*triggers),
+            ctypes.c_size_t(len(triggers)),
+            error,
+            ctypes.c_size_t(len(error)),
+        )
+        if reader is None:
+            raise ValueError(error.value.decode(errors="replace"))
+        self.reader = ctypes.c_void_p(reader)
+
+    def run(self, text):
+        self.library.reader_begin(self.reader)
+        read = 0
+        for token, length in self.vocabulary.tokenized(text):
+            if not self.library.reader_accept(self.reader, token):
+                return [read, False]
+            read += length
+        return [read, self.library.reader_waits(self.reader) or self.library.reader_accept(self.reader, EOS)]
+
+    def __del__(self):
+        if hasattr(self, "reader"):
+            self.library.reader_free(self.reader)
+
+
 class Builtin(Xgrammar):
     """xgrammar's hand-written structural tags."""
 
-    def __init__(self, _kind, asked, special):
+    def structural_tag(self, case):
+        asked = case["grammar"]
         tag = get_model_structural_tag(
             asked["model"], tools=asked["tools"], tool_choice="auto", reasoning=asked["reasoning"], force_reasoning=asked["force"]
         )
-        super().__init__("structural-tag", tag.model_dump(), special)
+        return json.dumps(tag.model_dump())
 
 
 class Vllm(Xgrammar):
     """The structural tag that vLLM makes of a response template, where the model has to call."""
 
-    def __init__(self, _kind, asked, special):
+    def structural_tag(self, case):
+        asked = case["grammar"]
         template = load_response_template(asked["template"])
         functions = [{**function, "strict": True} for function in asked["functions"]]
         tag = response_template_grammar.tool_call_structural_tag(
@@ -148,10 +217,10 @@ class Vllm(Xgrammar):
         )
         if tag is None:
             raise ValueError("no structural tag")
-        super().__init__("structural-tag", tag, special)
+        return json.dumps(tag)
 
 
-ENGINES = {"vllm": Vllm, "builtin": Builtin, "structural-tag": Xgrammar, "gbnf": Xgrammar, "lark": Llguidance}
+ENGINES = {"vllm": Vllm, "builtin": Builtin, "structural-tag": Xgrammar, "ebnf": Xgrammar, "gbnf": Llama, "lark": Llguidance}
 
 
 def is_valid(schema, value):
@@ -161,12 +230,11 @@ def is_valid(schema, value):
 def answer(case):
     if case["format"] == "schema":
         return {"valid": [is_valid(schema, value) for schema, value in case["values"]]}
-    special = case.get("special", [])
     begun = time.perf_counter()
     try:
-        engine = ENGINES[case["format"]](case["format"], case["grammar"], special)
+        engine = ENGINES[case["format"]](case, Vocabulary(case))
         compiled = (time.perf_counter() - begun) * 1000
-        return {"compiled_ms": compiled, "texts": [engine.run(text, special) for text in case["texts"]]}
+        return {"compiled_ms": compiled, "texts": [engine.run(text) for text in case["texts"]]}
     except Exception as error:  # noqa: BLE001  whatever an engine raises is its answer
         return {"error": f"{type(error).__name__}: {error}"[:2000]}
 

@@ -1,5 +1,5 @@
-//! Grammars in the engines that they are written for: xgrammar (structural tags, and GBNF, which its EBNF is nearly the same as) and
-//! llguidance (Lark).
+//! Grammars in the engines that they are written for: llama.cpp's reader (GBNF), xgrammar (structural tags, and GBNF again, which its
+//! EBNF is nearly the same as) and llguidance (Lark).
 //!
 //! Everything that is right is allowed: each response by which a derivation was proved is accepted whole, and so is every beginning
 //! of it, since it is fed byte by byte. Everything that is allowed is right: texts that a grammar allows are read by the
@@ -18,6 +18,9 @@
 mod acceptor;
 mod beside;
 mod corpus;
+mod lazy;
+mod limits;
+mod tokens;
 mod vllm;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,9 +40,13 @@ use obverse::value::{Map, Value, json};
 use crate::support::derived::Derived;
 use crate::support::reference::grammar_python;
 
+/// How many engines read grammars, each in a language of its own; xgrammar in two.
+const ENGINES: usize = 4;
+
 /// The languages, and what the engines' script calls them.
-const LANGUAGES: [(&str, Language); 3] = [
+const LANGUAGES: [(&str, Language); ENGINES] = [
     ("gbnf", Language::Gbnf),
+    ("ebnf", Language::Ebnf),
     ("lark", Language::Lark),
     ("structural-tag", Language::StructuralTag),
 ];
@@ -287,15 +294,15 @@ fn row(python: &PathBuf, subject: &Subject, samples: u64) -> String {
     } else {
         (Share::default(), Share::default(), Share::default())
     };
-    let [gbnf, lark, tag] = renders;
+    let [gbnf, ebnf, lark, tag] = renders;
     format!(
-        "| {} | {gbnf} | {lark} | {tag} | {read} | {taken} | {refused} |",
+        "| {} | {gbnf} | {ebnf} | {lark} | {tag} | {read} | {taken} | {refused} |",
         subject.name
     )
 }
 
 /// How many of the responses by which the derivation was proved each engine accepts.
-fn renders(python: &PathBuf, subject: &Subject) -> [Share; 3] {
+fn renders(python: &PathBuf, subject: &Subject) -> [Share; ENGINES] {
     let mut lines = Vec::new();
     let groups = subject.groups();
     for cases in &groups {
@@ -303,11 +310,11 @@ fn renders(python: &PathBuf, subject: &Subject) -> [Share; 3] {
         let texts: Vec<String> = cases.iter().map(|case| case.response.clone()).collect();
         lines.extend(LANGUAGES.map(|language| line(language, &grammar, &texts)));
     }
-    let mut shares = [Share::default(); 3];
+    let mut shares = [Share::default(); ENGINES];
     for (at, answer) in ask(python, &lines).iter().enumerate() {
         let all = accepted(&subject.name, answer);
         all.into_iter()
-            .for_each(|is_right| shares[at % 3].add(is_right));
+            .for_each(|is_right| shares[at % ENGINES].add(is_right));
     }
     shares
 }
@@ -386,7 +393,7 @@ fn sampled(python: &PathBuf, subject: &Subject, samples: u64) -> (Share, Share, 
             .map(|answer| accepted(&subject.name, answer))
             .collect()
     };
-    let by_engine = of(1..4);
+    let by_engine = of(1..1 + ENGINES);
     for at in 0..texts.len() {
         let all = by_engine.iter().all(|accepted| accepted[at]);
         if !all {
@@ -399,7 +406,7 @@ fn sampled(python: &PathBuf, subject: &Subject, samples: u64) -> (Share, Share, 
         }
         taken.add(all);
     }
-    let by_engine = of(4..7);
+    let by_engine = of(1 + ENGINES..1 + 2 * ENGINES);
     for at in 0..mutants.len() {
         let none = !by_engine.iter().any(|accepted| accepted[at]);
         if !none {

@@ -101,7 +101,7 @@ def inspect(source: Any, *, special_tokens: dict[str, str] | None = None) -> dic
 def grammar(
     source: Any,
     *,
-    format: Literal["gbnf", "lark", "peg", "structural-tag"],
+    format: Literal["gbnf", "ebnf", "lark", "peg", "structural-tag"],
     tools: Iterable[dict[str, Any] | Callable[..., Any]] = (),
     tool_choice: str = "auto",
     parallel: bool = True,
@@ -115,8 +115,8 @@ def grammar(
     """The grammar of what a model may write: its calls by the tools' schemas, its reasoning, its answer.
 
     `source` is as for `derive`; a response template is derived of it, and the grammar is made of that. It may also be a response template
-    alone, as a dict, a `ResponseTemplate` or a `Derivation`: then no render shows how the format is written, and `notes` say what that leaves
-    free. `format` is the language: `"gbnf"` for llama.cpp, `"lark"` for llguidance, `"structural-tag"` for xgrammar, `"peg"` for Obverse itself.
+    alone, as a dict, a `ResponseTemplate`, a `Derivation` or the path of a file with one: then no render shows how the format is written, and `notes` say what that leaves
+    free. `format` is the language: `"gbnf"` for llama.cpp, `"ebnf"` for xgrammar where it takes no structural tag, `"lark"` for llguidance, `"structural-tag"` for xgrammar, `"peg"` for Obverse itself.
     `tool_choice` is `"auto"`, `"required"`, `"none"` or the name of a tool. What the prompt has opened already goes on: `prefix` is the prompt,
     and without it that of a user's message is rendered, with `kwargs`; a response template alone begins at its anchor. `response_format` is a
     JSON schema that the answer must fit. `token_ids` are the special tokens of the tokenizer with their numbers, which are then written as
@@ -142,6 +142,7 @@ def grammar(
 
     if isinstance(source, Derivation):
         source = source.response_template
+    source = _sources.response_template(source) or source
     if isinstance(source, (dict, ResponseTemplate)):
         if kwargs:
             raise ValueError("kwargs are variables of a chat template, and the source is a response template alone: give the prompt as prefix")

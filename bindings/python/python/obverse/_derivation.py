@@ -98,7 +98,7 @@ class Grammar:
 
     #: The grammar. A structural tag and a PEG are texts of JSON.
     text: str
-    #: The language: `gbnf`, `lark`, `peg` or `structural-tag`.
+    #: The language: `gbnf`, `ebnf`, `lark`, `peg` or `structural-tag`.
     format: str
     #: What the language cannot say of it, and what is not proved of the response template that it was made of.
     notes: list[str]

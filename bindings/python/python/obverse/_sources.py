@@ -48,6 +48,23 @@ def unnamed(source: Source) -> Place:
     return place
 
 
+def response_template(source: Any) -> dict[str, Any] | None:
+    """The response template of a file that has one, and no chat template that says more."""
+    if not isinstance(source, (str, os.PathLike)) or any(tag in os.fspath(source) for tag in (*_TAGS, "\n")):
+        return None
+    path = Path(source)
+    if path.suffix != ".json" or not path.is_file():
+        return None
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return None
+    if not isinstance(document, dict) or "chat_template" in document or (path.parent / "chat_template.jinja").is_file():
+        return None
+    found = document.get("response_template", document)
+    return found if isinstance(found, dict) and "fields" in found else None
+
+
 @contextlib.contextmanager
 def opened(source: Any, special_tokens: dict[str, str] | None = None) -> Iterator[Source]:
     """The source for the native part; a tokenizer's is there as long as the context is."""

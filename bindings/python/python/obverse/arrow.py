@@ -73,6 +73,8 @@ def spans(
 
     A member of a message that is null is as one that is not there: Arrow gives each message all the members that any has, and cannot tell the two apart.
     """
+    if not isinstance(chat, ChatTemplate):
+        raise TypeError(f"chat must be an obverse.ChatTemplate, as ChatTemplate(tokenizer) makes one, not {type(chat).__name__}")
     return _native.arrow_spans(
         data,
         chat._native,

@@ -54,6 +54,42 @@ impl<'b> Texts<'b> {
     }
 }
 
+/// The batch as it is read: of these columns, the values in the place of their numbers in a dictionary, in lists and structs, too.
+///
+/// # Errors
+///
+/// When a number has no value.
+pub(crate) fn spelled_out(batch: &RecordBatch, names: &[&str]) -> Result<RecordBatch, String> {
+    let schema = batch.schema();
+    let mut fields: Vec<Arc<Field>> = schema.fields().to_vec();
+    let mut arrays = batch.columns().to_vec();
+    for (field, array) in fields.iter_mut().zip(&mut arrays) {
+        let kind = plain(field.data_type());
+        if names.contains(&field.name().as_str()) && kind != *field.data_type() {
+            let cast = arrow_cast::cast(array, &kind);
+            *array = cast.map_err(|error| format!("the column {:?}: {error}", field.name()))?;
+            *field = Arc::new(field.as_ref().clone().with_data_type(kind));
+        }
+    }
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(|error| error.to_string())
+}
+
+/// A type with no dictionary in it.
+fn plain(kind: &DataType) -> DataType {
+    let of = |field: &Arc<Field>| {
+        let kind = plain(field.data_type());
+        Arc::new(field.as_ref().clone().with_data_type(kind))
+    };
+    match kind {
+        DataType::Dictionary(_, values) => plain(values),
+        DataType::List(field) => DataType::List(of(field)),
+        DataType::LargeList(field) => DataType::LargeList(of(field)),
+        DataType::FixedSizeList(field, size) => DataType::FixedSizeList(of(field), *size),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(of).collect()),
+        other => other.clone(),
+    }
+}
+
 /// The batch with further columns, and one of errors if that has a name. A column of that name is replaced.
 pub(crate) fn added<'n, const N: usize>(
     batch: &RecordBatch,

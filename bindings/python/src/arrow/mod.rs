@@ -18,7 +18,7 @@ use pyo3_arrow::input::AnyRecordBatch;
 
 use crate::conversation::{Characters, Chat, input_of};
 use crate::{errors, template, threads};
-use columns::{Pairs, Ranges, Texts, added, masks, ranges, strings};
+use columns::{Pairs, Ranges, Texts, added, masks, ranges, spelled_out, strings};
 use values::Values;
 
 /// What is wrong with what was given: a column that is missing or of another type.
@@ -89,15 +89,20 @@ pub(crate) fn arrow_parse(
     schemas: Option<&Bound<'_, PyAny>>,
     message: &str,
     error: Option<&str>,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<PyTable> {
     let template = template::given(template)?;
     let schemas = crate::parser::schemas(schemas)?;
     each(data, |batch| {
-        let responses = texts(batch, response)?;
-        let prefixes = prefix.map(|name| texts(batch, name)).transpose()?;
+        let names: Vec<&str> = [Some(response), prefix, tools]
+            .into_iter()
+            .flatten()
+            .collect();
+        let read = spelled_out(batch, &names).map_err(wrong)?;
+        let responses = texts(&read, response)?;
+        let prefixes = prefix.map(|name| texts(&read, name)).transpose()?;
         let tools = tools
-            .map(|name| Ok::<_, PyErr>((name, lists(batch, name)?)))
+            .map(|name| Ok::<_, PyErr>((name, lists(&read, name)?)))
             .transpose()?;
         let parse = |row: usize| -> Result<Option<String>, Failed> {
             let Some(response) = responses.get(row) else {
@@ -155,7 +160,7 @@ impl Failed {
 fn spread<T: Send>(
     py: Python<'_>,
     batch: &RecordBatch,
-    threads: Option<usize>,
+    threads: Option<isize>,
     error: Option<&str>,
     work: &(dyn Fn(usize) -> Result<Option<T>, Failed> + Sync),
 ) -> PyResult<Vec<Result<Option<T>, Failed>>> {
@@ -219,17 +224,19 @@ pub(crate) fn arrow_spans(
     text: &str,
     generated: &str,
     error: Option<&str>,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<PyTable> {
     let kwargs = match crate::convert::from_python(kwargs, crate::convert::Foreign::Refuse)? {
         Value::Object(kwargs) => kwargs,
         _ => Map::new(),
     };
     each(data, |batch| {
+        let names: Vec<&str> = [Some(messages), tools].into_iter().flatten().collect();
+        let read = spelled_out(batch, &names).map_err(wrong)?;
         let asked = Asked {
-            messages: (messages, lists(batch, messages)?),
+            messages: (messages, lists(&read, messages)?),
             tools: tools
-                .map(|name| Ok::<_, PyErr>((name, lists(batch, name)?)))
+                .map(|name| Ok::<_, PyErr>((name, lists(&read, name)?)))
                 .transpose()?,
             kwargs: &kwargs,
         };
@@ -268,7 +275,7 @@ pub(crate) fn arrow_masks(
     generated: &str,
     offsets: &str,
     mask: &str,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<PyTable> {
     each(data, |batch| {
         let written = Pairs::of(column(batch, generated)?, generated).map_err(wrong)?;
