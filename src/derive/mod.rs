@@ -137,6 +137,8 @@ pub struct Derivation {
     pub report: Report,
     /// The responses by which it was proved.
     pub cases: Vec<Case>,
+    /// The messages that do not come back from their renders, those of which two render alike left out: no parser could tell them.
+    pub missed: Vec<Counterexample>,
     /// The recorded responses that are read right, by their names.
     pub responses: Vec<(String, Case)>,
     /// The time and the renders that the derivation took.
@@ -297,10 +299,12 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         unclaimed,
         responses,
     };
+    let missed = proof.missed();
     Ok(Derivation {
         document,
         report,
         cases: proof.into_cases(),
+        missed,
         responses: read,
         cost,
     })

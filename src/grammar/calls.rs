@@ -1,7 +1,7 @@
 //! Calls of given tools as a format writes them.
 
 use super::avoid::{Avoid, Piece};
-use super::expr::{Arena, Expr, Id, JsonOf};
+use super::expr::{Arena, Expr, Id, JsonOf, OR_PYTHON};
 use super::format::{Atom, Dialect, Format, Shape, Spelling, Tag, TagAtom, TagForm};
 use super::json::{JsonWriter, OF_TEXTS, members};
 use super::parts::{literals, sorted, standing_alone, typed};
@@ -270,6 +270,8 @@ impl Calls<'_> {
         separator: &str,
         tail: &str,
     ) -> Option<Id> {
+        let quoted = quoted(tag).filter(|_| !self.reads_backslash());
+        let tag = quoted.as_ref().unwrap_or(tag);
         let mut items = Vec::new();
         for (at, atom) in tag.atoms.iter().enumerate() {
             items.push(match atom {
@@ -320,28 +322,44 @@ impl Calls<'_> {
             TagForm::Quoted(open, end) => {
                 self.note_unasked(schema);
                 let text = self.free(std::slice::from_ref(end));
-                self.quoted(open, text, end)
+                let quoted = self.quoted(open, text, end);
+                match open == end && ["'", "\""].contains(&open.as_str()) && !self.reads_backslash()
+                {
+                    true => self.arena.tag(OR_PYTHON, quoted),
+                    false => quoted,
+                }
             }
             TagForm::Word(word) => self.word(word, of),
             TagForm::Dialect => {
                 let dialect = self.format.style.dialect.clone()?;
                 let value = self.written(schema, root, Some(&dialect));
-                self.arena.tag("tool-arg-value", value)
+                self.value(value)
             }
             TagForm::Json if self.is_in_lines => {
                 let value = self.written(schema, root, Some(&Dialect::on_one_line()));
-                self.arena.tag("tool-arg-value", value)
+                self.value(value)
             }
             // A text that need not be JSON is JSON where it is written so.
             TagForm::Json if of == "string" || is_scalar(of) => {
                 let value = self.written(schema, root, None);
-                self.arena.tag("tool-arg-value", value)
+                self.value(value)
             }
             TagForm::Json => {
                 let value = self.native(&standing_alone(schema, root));
-                self.arena.tag("tool-arg-value", value)
+                self.value(value)
             }
         })
+    }
+
+    /// The value of an argument, which whoever reads may take for a Python literal where it is not what it should be.
+    fn value(&mut self, value: Id) -> Id {
+        let value = self.arena.tag("tool-arg-value", value);
+        self.arena.tag(OR_PYTHON, value)
+    }
+
+    /// Returns true if renders with a backslash in a text are read back, so that it is no escape.
+    fn reads_backslash(&self) -> bool {
+        self.format.is_made_up || self.format.style.has_backslash_in_tag()
     }
 
     /// A value that the schema lists; `None` where the form is another value's.
@@ -407,11 +425,29 @@ impl Calls<'_> {
         let close = close.map(|text| vec![Piece::Text(text.to_owned())]);
         let ends = self.ends.clone();
         // Where no render that has one is read back, a backslash may be read as an escape.
-        let is_read = self.format.is_made_up || self.format.style.has_backslash_in_tag();
-        let backslash = (!is_read).then(|| vec![Piece::Text("\\".to_owned())]);
+        let backslash = (!self.reads_backslash()).then(|| vec![Piece::Text("\\".to_owned())]);
         let all = close.chain(ends).chain(backslash);
         self.arena.add(Expr::Free(Avoid::new(all)))
     }
+}
+
+/// The tag with the quotes around its text as quotes, where they are told as what stands before and behind it.
+fn quoted(tag: &Tag) -> Option<Tag> {
+    let at = tag.atoms.iter().position(|atom| *atom == TagAtom::Value)?;
+    let (TagAtom::Text(before), TagAtom::Text(quote)) =
+        (tag.atoms.get(at.checked_sub(1)?)?, tag.atoms.get(at + 1)?)
+    else {
+        return None;
+    };
+    let before = before.strip_suffix(quote.as_str())?;
+    if tag.form != TagForm::Raw || !["'", "\""].contains(&quote.as_str()) {
+        return None;
+    }
+    let mut quoted = tag.clone();
+    quoted.form = TagForm::Quoted(quote.clone(), quote.clone());
+    quoted.atoms.remove(at + 1);
+    quoted.atoms[at - 1] = TagAtom::Text(before.to_owned());
+    Some(quoted)
 }
 
 fn is_scalar(of: &str) -> bool {

@@ -65,6 +65,10 @@ pub(crate) struct Arena {
     rules: Vec<(String, Id)>,
 }
 
+/// The tag of a value that a reader may also take for a Python literal, which no writer is to write: a chat template that prints a
+/// list or a text by Python's `repr` cannot be read otherwise.
+pub(crate) const OR_PYTHON: &str = "or-python";
+
 impl Arena {
     pub(crate) fn get(&self, id: Id) -> &Expr {
         &self.nodes[id.0 as usize]

@@ -33,6 +33,7 @@ pub mod peg;
 pub mod reader;
 mod request;
 mod sample;
+mod strict;
 
 use std::sync::Arc;
 

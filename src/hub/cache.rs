@@ -238,8 +238,13 @@ mod tests {
         ] {
             assert_eq!(find(text).as_ref(), Ok(&snapshot), "{text}");
         }
-        let known = vec!["main".to_owned(), "odd".to_owned()];
-        for revision in ["v2", "odd", &"0".repeat(40)] {
+        let none = "0".repeat(40);
+        for (revision, known) in [
+            ("v2", ["main", "odd"].as_slice()),
+            // What names no commit is none that could be taken.
+            ("odd", &["main"]),
+            (&none, &["main", "odd"]),
+        ] {
             let found = find(&format!("org/name@{revision}"));
             assert!(
                 matches!(&found, Err(NotCached::Revision { known: some, .. }) if *some == known),

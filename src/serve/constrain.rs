@@ -67,6 +67,9 @@ impl FromStr for TakesGrammar {
     }
 }
 
+/// Findings of who takes a grammar, which the upstream has shown by then: they are no parts that it leaves open.
+const ABOUT_ENGINES: [&str; 2] = ["xgrammar-alone", "embedded-grammar"];
+
 /// The means to hold a model to what clients ask for.
 #[derive(Debug, Clone)]
 pub struct Constraint {
@@ -111,7 +114,9 @@ impl Constraint {
             let refusal = Refusal::new(StatusCode::BAD_REQUEST, "no_grammar", message);
             refusal.about(wanted(turn).unwrap_or("tools"))
         })?;
-        let text = grammar.write(self.takes.language);
+        let mut text = grammar.write(self.takes.language);
+        text.findings
+            .retain(|finding| !ABOUT_ENGINES.contains(&finding.code));
         let (last, before) = match self.takes.path.split_last() {
             Some(parts) => parts,
             None => return Ok(text.findings),

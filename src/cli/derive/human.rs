@@ -3,7 +3,7 @@
 use anstyle::Style;
 use obverse::derive::inspect::Supports;
 use obverse::derive::{
-    ContentMode, ContentReport, DeviationVerdict, Finding, KindVerdict, ReasoningMode,
+    ContentMode, ContentReport, Derivation, DeviationVerdict, Finding, KindVerdict, ReasoningMode,
     ReasoningReport, Report, ToolsMode, ToolsReport, Verdict,
 };
 use obverse::diagnostic::Severity;
@@ -55,9 +55,10 @@ fn format_rows(out: &mut String, report: &Report) {
 }
 
 /// The report, styled and escaped.
-pub(super) fn report(report: &Report) -> String {
+pub(super) fn report(derivation: &Derivation) -> String {
+    let report = &derivation.report;
     let mut out = headline(report);
-    out.push_str(&verdict::of(report));
+    out.push_str(&verdict::of(derivation));
     out.push('\n');
     format_rows(&mut out, report);
     for (name, text) in [

@@ -262,7 +262,7 @@ fn tell(args: &Args, derivation: &Derivation) {
             args.explain.as_deref() == Some("") && verbosity::chosen() != Verbosity::Verbose;
         text.push_str(&match is_brief {
             true => human::brief(&derivation.report),
-            false => human::report(&derivation.report),
+            false => human::report(derivation),
         });
         text.push_str(&responses::told(&derivation.report));
     }

@@ -3,9 +3,12 @@
 
 use std::cmp::Reverse;
 use std::path::Path;
+use std::sync::Arc;
 
-use obverse::derive::{Counterexample, Finding, KindVerdict, Report, Verdict};
+use obverse::derive::{Counterexample, Derivation, Finding, KindVerdict, Report, Verdict};
 use obverse::diagnostic::Severity;
+use obverse::grammar::WrittenFormat;
+use obverse::response_template::ResponseTemplate;
 use obverse::value::json::{quote, to_string};
 use obverse::value::{self, Step, Value};
 
@@ -17,6 +20,9 @@ use crate::cli::table;
 
 /// The width of the first column.
 const COLUMN: usize = 11;
+
+/// How many messages are tried with a grammar.
+const TRIED: usize = 60;
 
 /// How many causes are told.
 const CAUSES: usize = 3;
@@ -47,7 +53,8 @@ struct Lost<'r> {
 }
 
 /// All of it, styled and escaped; nothing for a derivation that is proved.
-pub(super) fn of(report: &Report) -> String {
+pub(super) fn of(derivation: &Derivation) -> String {
+    let report = &derivation.report;
     if report.verdict == Verdict::Proved {
         return String::new();
     }
@@ -56,7 +63,7 @@ pub(super) fn of(report: &Report) -> String {
     if let Some(first) = lost.first() {
         out.push_str(&counterexample(first.found));
     }
-    out.push_str(&next(report, !lost.is_empty()));
+    out.push_str(&next(report, !lost.is_empty(), strictly(derivation)));
     out
 }
 
@@ -407,14 +414,35 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
+/// How many of the messages that do not come back the grammar of the format reads, and of how many that was tried.
+fn strictly(derivation: &Derivation) -> Option<[usize; 2]> {
+    let template = ResponseTemplate::from_value(&derivation.document.to_value()).ok()?;
+    let missed = derivation.missed.iter().take(TRIED);
+    let written = WrittenFormat::new(&Arc::new(template), &derivation.cases, &[]);
+    let read = missed
+        .clone()
+        .filter(|one| written.brings_back(one))
+        .count();
+    (read > 0).then(|| [read, missed.count()])
+}
+
 /// The commands that can be run next, each with its purpose.
-fn next(report: &Report, is_lost: bool) -> String {
+fn next(report: &Report, is_lost: bool, strictly: Option<[usize; 2]>) -> String {
     let source = shell(&report.source);
     let name = Path::new(&report.source)
         .file_stem()
         .map_or("model".into(), |stem| stem.to_string_lossy());
     let fixture = shell(&format!("fixtures/{name}/recorded"));
     let mut rows: Vec<(String, &str)> = Vec::new();
+    let brings = strictly.map(|[read, of]| {
+        format!("writes the grammar for tools at hand, which reads {read} of {of} messages that do not come back; `obverse parse` takes it as TEMPLATE")
+    });
+    if let Some(what) = &brings {
+        rows.push((
+            format!("obverse grammar {source} --tools FILE --format peg"),
+            what,
+        ));
+    }
     if is_lost {
         let what = "steps through this message, and lets you edit the response template meanwhile";
         rows.push((format!("obverse debug {source}"), what));

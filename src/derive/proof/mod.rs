@@ -80,6 +80,13 @@ impl Proof {
         &self.judgement.failures
     }
 
+    /// The messages that do not come back, but for those that no parser could tell from another.
+    pub(super) fn missed(&self) -> Vec<Counterexample> {
+        let failures = self.judgement.failures.iter();
+        let told = failures.filter(|failure| !failure.alike);
+        told.map(|failure| failure.found.clone()).collect()
+    }
+
     /// The responses that parse as they must.
     pub(super) fn into_cases(self) -> Vec<Case> {
         let mut cases = self.judgement.cases;

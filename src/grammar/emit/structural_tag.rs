@@ -24,6 +24,12 @@ pub(super) fn write(grammar: &Grammar) -> Text {
     tag.insert("type", Value::from("structural_tag"));
     tag.insert("format", format);
     let mut findings = grammar.findings().to_vec();
+    writer.findings.push(Finding {
+        code: "xgrammar-alone",
+        text: "xgrammar takes such a structural tag; vLLM's guidance backend takes the older form alone, with `triggers` and `structures`, \
+               and llguidance reads Lark"
+            .to_owned(),
+    });
     if writer.embeds {
         writer.findings.push(Finding {
             code: "embedded-grammar",

@@ -3,12 +3,22 @@
 use super::firsts::lead;
 use super::text;
 use super::walk::Writer;
-use crate::grammar::expr::{Expr as Node, Id, JsonOf};
+use crate::grammar::expr::{Expr as Node, Id, JsonOf, OR_PYTHON};
 use crate::grammar::peg::build::{
-    Expr, cut, eps, json, json_array, json_object, literal, reference, repeat, schema, sequence,
-    tag,
+    Expr, choice, cut, eps, json, json_array, json_object, literal, python, reference, repeat,
+    schema, sequence, tag,
 };
 use crate::value::{Value, json as text_of_json};
+
+/// The words that JSON and Python have for the value of a tag.
+fn word(tag: &str) -> Option<[&'static str; 2]> {
+    match tag {
+        "null" => Some(["null", "None"]),
+        "true" => Some(["true", "True"]),
+        "false" => Some(["false", "False"]),
+        _ => None,
+    }
+}
 
 impl Writer<'_> {
     /// An expression. `decided`: a cut stands behind the text that it begins with; `following` are texts that may follow it.
@@ -46,10 +56,22 @@ impl Writer<'_> {
                 self.finish(&rule, of);
                 reference(rule)
             }
-            Node::Tag(name, of) => {
-                let of = self.part(of, decided, following);
-                tag(&*name, of)
+            Node::Tag(name, of) if name == OR_PYTHON => {
+                // No cut stands in what has another way.
+                let value = self.part(of, false, following);
+                choice([value, tag("tool-arg-value", python())])
             }
+            Node::Tag(name, of) => match (word(&name), self.arena.get(of)) {
+                (Some(words), Node::Text(text)) => {
+                    let others = words.iter().filter(|word| *word != text);
+                    let words = std::iter::once(text.as_str()).chain(others.copied());
+                    tag(&*name, choice(words.map(literal).collect::<Vec<_>>()))
+                }
+                _ => {
+                    let of = self.part(of, decided, following);
+                    tag(&*name, of)
+                }
+            },
             Node::Seq(_) => self.sequence(id, decided, following),
             Node::Choice(items) => {
                 let mut items = items;
@@ -62,7 +84,7 @@ impl Writer<'_> {
                     .iter()
                     .map(|item| self.part(*item, false, following))
                     .collect();
-                crate::grammar::peg::build::choice(items)
+                choice(items)
             }
             Node::Repeat { item, min, max } => {
                 let mut behind = following.to_vec();
