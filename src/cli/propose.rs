@@ -135,7 +135,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             .map_err(|error| input::fixture_problem(&error))?;
         kept.push(scaffold.name);
     }
-    let command = command(&model, &args.out_dir);
+    let command = command(&model, revision(args).as_deref(), &args.out_dir);
     if args.shape.is_json() {
         let made = Made {
             folder: &args.out_dir,
@@ -176,11 +176,19 @@ fn model(args: &Args) -> String {
         .unwrap_or_else(|| "ORG/MODEL".to_owned())
 }
 
+/// The revision of the model that was asked for, to which the pull request is made; `None` for the one that is meant without.
+fn revision(args: &Args) -> Option<String> {
+    let id = ModelId::from_str(args.source.to_str()?).ok();
+    let id = id.filter(|id| !args.source.exists() && id.revision() != "main");
+    Some(id?.revision().to_owned())
+}
+
 /// The command that opens the pull request.
-fn command(model: &str, folder: &Path) -> String {
+fn command(model: &str, revision: Option<&str>, folder: &Path) -> String {
     let file = |name: &str| shell(&folder.join(name).to_string_lossy());
+    let revision = revision.map_or_else(String::new, |name| format!(" --revision {}", shell(name)));
     format!(
-        "hf upload {} {} {CONFIG} --create-pr --commit-message '{TITLE}' --commit-description \"$(cat {})\"",
+        "hf upload {} {} {CONFIG}{revision} --create-pr --commit-message '{TITLE}' --commit-description \"$(cat {})\"",
         shell(model),
         file(CONFIG),
         file(REQUEST)

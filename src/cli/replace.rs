@@ -10,6 +10,9 @@ use obverse::check::FileChange;
 use super::input;
 use super::problem::Problem;
 
+/// The beginning of every page.
+const PAGE: &[u8] = b"<!DOCTYPE html";
+
 /// A file that a write was to go to first, and that is older than this, is one that nobody finishes.
 const STALE: Duration = Duration::from_secs(60);
 
@@ -36,6 +39,33 @@ pub(crate) fn refuse(path: &Path) -> Result<(), Problem> {
 pub(crate) fn replace_or_force(path: &Path, text: &str, force: bool) -> Result<(), Problem> {
     refuse_protected(path, force)?;
     replace_anyway(path, text)
+}
+
+/// Writes a page. A file that is there and is none is left alone without `force`: it was named by mistake, as the source may be.
+pub(crate) fn replace_page(path: &Path, page: &str, force: bool) -> Result<(), Problem> {
+    refuse_protected(path, force)?;
+    let begun = fs::read(path).unwrap_or_default();
+    let begun = begun.trim_ascii_start();
+    let is_page = begun
+        .get(..PAGE.len())
+        .is_some_and(|begun| begun.eq_ignore_ascii_case(PAGE));
+    if !begun.is_empty() && !is_page && !force {
+        let hint = "--html FILE is where the page goes: name a file that is not there, or a page";
+        return Err(refused(path, "is there and is no page").with_hint(hint));
+    }
+    replace_anyway(path, page)
+}
+
+/// Fails if a file that is to be written is one that is read.
+pub(crate) fn refuse_source(path: &Path, source: &Path) -> Result<(), Problem> {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    match real(path) {
+        Some(file) if Some(&file) == real(source).as_ref() => {
+            let hint = "name another file";
+            Err(refused(path, "is what is read").with_hint(hint))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Fails if a file must not be written without `--force`, before any work is done.

@@ -354,7 +354,11 @@ impl Calls<'_> {
     /// The value of an argument, which whoever reads may take for a Python literal where it is not what it should be.
     fn value(&mut self, value: Id) -> Id {
         let value = self.arena.tag("tool-arg-value", value);
-        self.arena.tag(OR_PYTHON, value)
+        // A Python literal may go on in the next line.
+        match self.is_in_lines {
+            true => value,
+            false => self.arena.tag(OR_PYTHON, value),
+        }
     }
 
     /// Returns true if renders with a backslash in a text are read back, so that it is no escape.

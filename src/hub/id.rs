@@ -59,9 +59,11 @@ impl FromStr for ModelId {
         // As in `https://huggingface.co/org/name/tree/revision`.
         let of_page = paged.and_then(|_| named.split_once("/tree/"));
         let (repo, revision) = match of_page.or_else(|| named.split_once('@')) {
-            Some((repo, revision)) => (repo, Some(revision)),
+            // A browser shows `refs/pr/3` so.
+            Some((repo, revision)) => (repo, Some(revision.replace("%2F", "/"))),
             None => (named, None),
         };
+        let revision = revision.as_deref();
         let is_name = |name: &str| {
             let allowed = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
             let edges = ['-', '.'];
@@ -114,6 +116,7 @@ mod tests {
             ("https://huggingface.co/a/b/tree/v1.0", "a/b", "v1.0"),
             ("https://hf.co/a/b", "a/b", "main"),
             ("hf://a/b@refs/pr/3", "a/b", "refs/pr/3"),
+            ("https://hf.co/a/b/tree/refs%2Fpr%2F3", "a/b", "refs/pr/3"),
         ] {
             let id: ModelId = address.parse().expect(address);
             assert_eq!((id.repo(), id.revision()), (repo, revision), "{address}");

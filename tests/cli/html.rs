@@ -90,3 +90,32 @@ fn a_page_is_written_as_other_files_are() {
     let run = bench.run("debug template.json --html page.html --screenshot 80x24");
     assert_eq!(run.status, 2);
 }
+
+/// A page replaces a page, and nothing else: the file may be named by mistake.
+#[test]
+fn a_page_replaces_nothing_but_a_page() {
+    let chat = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}";
+    let template = r#"{"start_anchor": "<assistant>", "fields": {"content": {"close": "</>"}}}"#;
+    let bench = Bench::new()
+        .file("chat.jinja", chat)
+        .file("template.json", template)
+        .file("response.txt", "Hi.</>");
+    for (command, file, text) in [
+        ("derive --html chat.jinja chat.jinja", "chat.jinja", chat),
+        ("derive --report chat.jinja chat.jinja", "chat.jinja", chat),
+        (
+            "debug --html template.json template.json response.txt",
+            "template.json",
+            template,
+        ),
+    ] {
+        let run = bench.run(command);
+        assert_eq!(run.status, 2, "{run}");
+        assert!(run.stderr.contains("error[protected]"), "{run}");
+        assert_eq!(bench.read(file), text, "{command}");
+    }
+    for _ in 0..2 {
+        bench.run("derive --html page.html chat.jinja");
+        assert!(bench.read("page.html").starts_with("<!DOCTYPE html>"));
+    }
+}

@@ -118,6 +118,13 @@ class Masks(unittest.TestCase):
             expected = [int(characters[start:end].any()) for start, end in offsets]
             self.assertEqual(self.found.mask(offsets).tolist(), expected)
 
+    def test_offsets_that_are_none_of_the_text_are_refused(self):
+        own = [(0, 1), (1, 2)]
+        self.assertEqual(self.found.mask([]).tolist(), [])
+        for wrong, why in [([own, own], "shape"), ([1, 2], "shape"), ([(0.5, 1.0)], "whole numbers"), ([(0, 10**6)], "another one"), ([(-3, 2)], "another one")]:
+            with self.assertRaisesRegex(ValueError, why):
+                self.found.mask(wrong)
+
     def test_the_mask_is_that_of_marked_chat_templates(self):
         from transformers import PreTrainedTokenizerFast
 

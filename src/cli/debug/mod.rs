@@ -15,7 +15,7 @@ use super::color::Color;
 use super::given::GivenArgs;
 use super::problem::Problem;
 use super::project::ProjectArgs;
-use super::replace::replace;
+use super::replace::{replace, replace_page};
 use super::status::Status;
 use super::stop::Stop;
 use super::{chunks, input, output};
@@ -166,7 +166,7 @@ fn write_page(path: &Path, page: &str) -> Result<Status, Stop> {
     if input::is_stdin(path) {
         output::print_text(page)?;
     } else {
-        replace(path, page)?;
+        replace_page(path, page, false)?;
         output::tell(&format!("wrote {}\n", input::name(path)));
     }
     Ok(Status::Done)

@@ -25,7 +25,9 @@ use obverse::value::Value;
 
 use super::problem::{Document, Problem};
 use super::progress::Progress;
-use super::replace::{make_folder, refuse_protected, replace_or_force};
+use super::replace::{
+    make_folder, refuse_protected, refuse_source, replace_or_force, replace_page,
+};
 use super::shape::Shape;
 use super::source::{self, Opened, SourceArgs};
 use super::status::Status;
@@ -316,6 +318,7 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
     let report_to_stdout = match &args.report {
         Some(path) if input::is_stdin(path) => true,
         Some(path) => {
+            refuse_source(path, &opened.source.path)?;
             replace_or_force(path, &report, args.force)?;
             wrote.push(path.clone());
             false
@@ -325,7 +328,7 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
     let page = args.html.as_ref().map(|_| page(opened, derivation));
     let page_to_stdout = match (&args.html, &page) {
         (Some(path), Some(page)) if !input::is_stdin(path) => {
-            replace_or_force(path, page, args.force)?;
+            replace_page(path, page, args.force)?;
             wrote.push(path.clone());
             None
         }

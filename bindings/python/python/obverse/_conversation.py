@@ -72,7 +72,16 @@ class Spans:
         """
         import numpy as np
 
-        tokens = np.asarray(offsets, dtype=np.int64).reshape(-1, 2)
+        given = np.asarray(offsets)
+        tokens = given.reshape(-1, 2) if given.size == 0 else given
+        if tokens.ndim != 2 or tokens.shape[1] != 2 or (tokens.size and tokens.dtype.kind not in "iu"):
+            raise ValueError(
+                "offsets must be whole numbers of the shape (tokens, 2), those of one text: the `offset_mapping` of a fast tokenizer, "
+                f"not {tokens.dtype} of the shape {given.shape}"
+            )
+        tokens = tokens.astype(np.int64)
+        if tokens.size and (tokens.min() < 0 or tokens.max() > len(self.text)):
+            raise ValueError(f"offsets must lie within the text, which has {len(self.text)} characters: these are those of another one")
         ends = tokens[:, 1]
         starts = np.where(tokens[:, 0] < ends, tokens[:, 0], ends - 1)
         generated = self.generated
