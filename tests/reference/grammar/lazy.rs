@@ -12,6 +12,10 @@ use obverse::value::{Value, json};
 /// How many texts with a wrong call are sampled of each mutation.
 const SAMPLES: u64 = 12;
 
+/// Under how many prompts responses are given, those with the most calls, and how many under each.
+const PROMPTS: usize = 6;
+const RESPONSES: usize = 60;
+
 /// llama.cpp's number of a trigger that is a text.
 const WORD: &str = "1";
 
@@ -57,17 +61,18 @@ fn lazy_line(grammar: &Grammar, texts: &[String]) -> Option<Value> {
 /// Holds llama.cpp to it for one chat template; returns how many responses with calls it was given.
 fn hold(subject: &Subject, python: &PathBuf) -> usize {
     let mut calling = 0;
-    for cases in subject.groups() {
+    let calls = |case: &&&Case| case.message.get("tool_calls").is_some();
+    let mut groups = subject.groups();
+    groups.retain(|cases| !cases[0].tools.is_empty());
+    groups.sort_by_key(|cases| std::cmp::Reverse(cases.iter().filter(calls).count()));
+    for mut cases in groups.into_iter().take(PROMPTS) {
         let first = cases[0];
-        if first.tools.is_empty() {
-            continue;
-        }
+        cases.truncate(RESPONSES);
         let grammar = subject.grammar(&first.prefix, &first.tools, ToolChoice::Auto);
         let texts: Vec<String> = cases.iter().map(|case| case.response.clone()).collect();
         let Some(lazily) = lazy_line(&grammar, &texts) else {
             continue;
         };
-        let calls = |case: &&&Case| case.message.get("tool_calls").is_some();
         calling += cases.iter().filter(calls).count();
         // What a grammar that is held from the beginning refuses is in the table of `docs/constrained.md`.
         let whole = line(("gbnf", Language::Gbnf), &grammar, &texts);

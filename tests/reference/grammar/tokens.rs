@@ -13,6 +13,9 @@ use obverse::value::{Map, Value};
 /// The number of the first token of more than a byte, as `engines.py` has it.
 const FIRST: u32 = 257;
 
+/// How many responses are given to each engine.
+const RESPONSES: usize = 60;
+
 /// How a text is given to an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Spelling {
@@ -92,7 +95,8 @@ fn hold(subject: &Subject, python: &PathBuf) -> usize {
     };
     let groups = subject.groups().into_iter();
     let cases = groups.filter(|cases| calls(&cases)).max_by_key(Vec::len);
-    let cases = cases.unwrap_or_default();
+    let mut cases = cases.unwrap_or_default();
+    cases.truncate(RESPONSES);
     let Some(first) = cases.first() else { return 0 };
     let request = || {
         Request::default()
