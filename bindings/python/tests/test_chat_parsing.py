@@ -1,6 +1,8 @@
 """The drop-in beside what it takes the place of, on the cases of the parser."""
 
+import copy
 import json
+import pickle
 import signal
 import subprocess
 import sys
@@ -148,6 +150,12 @@ class Beside(unittest.TestCase):
             for call in (lambda: parser.feed("x"), parser.finalize):
                 with self.assertRaisesRegex(RuntimeError, "ResponseParser already finalized"):
                     call()
+
+    def test_a_parser_is_not_copied(self):
+        parser = obverse.chat_parsing.ResponseParser(TEMPLATE, prefix="")
+        for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+            with self.assertRaisesRegex(TypeError, "feed the text so far to another one"):
+                copied(parser)
 
     def test_functions_are_tools(self):
         def alarm(hour: int):

@@ -89,6 +89,15 @@ class ResponseParser:
             raise self._worded(error) from None
         return self._message, events
 
+    def __copy__(self) -> ResponseParser:
+        raise TypeError("a parser is in the middle of one response and cannot be copied: feed the text so far to another one")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ResponseParser:
+        return self.__copy__()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        self.__copy__()
+
     @property
     def _output(self) -> dict[str, Any]:
         """The message so far, under the name that it has in the reference."""

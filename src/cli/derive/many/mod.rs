@@ -103,6 +103,8 @@ pub(super) fn run(args: &Args, list: &Path, folder: &Path) -> Result<Status, Sto
 fn read(list: &Path) -> Result<Vec<ModelId>, Problem> {
     let text = input::read_text(list)?;
     let (mut models, mut known, mut wrong) = (Vec::new(), HashSet::new(), Vec::new());
+    // Editors of Windows begin a file so.
+    let text = text.trim_start_matches('\u{feff}');
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();
         if line.is_empty() {
