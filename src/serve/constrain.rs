@@ -159,8 +159,9 @@ mod tests {
     fn an_upstream_is_a_name_or_a_member_and_a_language() {
         let of = |text: &str| text.parse::<TakesGrammar>();
         assert_eq!(of("llama.cpp"), of("grammar=gbnf"));
-        assert_eq!(of("sglang"), of("ebnf=gbnf"));
-        for wrong in ["", "vLLM", "grammar", "grammar=ebnf", "=gbnf", "a..b=lark"] {
+        assert_eq!(of("sglang"), of("ebnf=ebnf"));
+        assert_ne!(of("sglang"), of("ebnf=gbnf"));
+        for wrong in ["", "vLLM", "grammar", "grammar=bnf", "=gbnf", "a..b=lark"] {
             assert_eq!(of(wrong), Err(UnknownUpstream(wrong.to_owned())));
         }
     }

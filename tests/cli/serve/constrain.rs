@@ -36,7 +36,7 @@ fn derived(bench: &Bench, asked: &Value, more: &str) -> String {
     std::fs::write(bench.path("prompt"), prompt.expect("a prompt")).expect("a file");
     let chat = chat_template();
     let command = format!("grammar {chat} --prefix-file prompt {more}");
-    bench.run(&command).done().trim_end().to_owned()
+    bench.run(&command).done_quietly().trim_end().to_owned()
 }
 
 fn text<'v>(asked: &'v Value, path: &[&str]) -> &'v str {
