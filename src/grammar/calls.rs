@@ -1,9 +1,10 @@
 //! Calls of given tools as a format writes them.
 
 use super::avoid::{Avoid, Piece};
-use super::expr::{Arena, Expr, Id, JsonOf, OR_PYTHON};
+use super::chars::Chars;
+use super::expr::{ANY_NAME, ANY_VALUE, Arena, Expr, Id, JsonOf, OR_PYTHON};
 use super::format::{Atom, Dialect, Format, Shape, Spelling, Tag, TagAtom, TagForm};
-use super::json::{JsonWriter, OF_TEXTS, members};
+use super::json::{JsonWriter, OF_TEXTS, members_and};
 use super::parts::{literals, sorted, standing_alone, typed};
 use super::request::Tool;
 use crate::value::{Map, Value, json};
@@ -54,7 +55,10 @@ impl Calls<'_> {
             items.push(match atom {
                 Atom::Text(text) => self.arena.text(text),
                 Atom::Name => {
-                    let name = self.arena.text(&tool.name);
+                    let name = match &tool.name {
+                        Some(name) => self.arena.text(name),
+                        None => self.any_name(),
+                    };
                     self.arena.tag("tool-name", name)
                 }
                 Atom::Id { atoms, is_number } => {
@@ -73,6 +77,16 @@ impl Calls<'_> {
             });
         }
         Some(self.arena.seq(items))
+    }
+
+    /// A name that is not known.
+    fn any_name(&mut self) -> Id {
+        let name = self.arena.add(Expr::Run {
+            chars: Chars::of_names(),
+            min: 1,
+            max: Some(64),
+        });
+        self.arena.tag(ANY_NAME, name)
     }
 
     fn arguments(&mut self, tool: &Tool, shape: &Shape) -> Option<Id> {
@@ -201,35 +215,87 @@ impl Calls<'_> {
         if self.format.sorted {
             properties.sort_by(|a, b| a.0.cmp(&b.0));
         }
+        let around = Around { separator, tail };
         let items: Vec<(Id, bool)> = properties
             .iter()
             .map(|(key, schema)| {
-                let tag = self.tag(key, schema, &tool.parameters, separator, tail);
+                let types = typed(schema, &tool.parameters, 0);
+                let tag = self.tag(Some(key), types, &tool.parameters, around);
                 (tag, required.contains(&key.as_str()))
             })
             .collect();
+        let further = match tool.parameters.get("additionalProperties") {
+            Some(Value::Bool(true)) => Some(any_type()),
+            Some(schema @ Value::Object(_)) => Some(typed(schema, &tool.parameters, 0)),
+            None if properties.is_empty() => Some(any_type()),
+            _ => None,
+        };
+        let further = further.map(|types| self.tag(None, types, &tool.parameters, around));
         let separator = self.arena.text(separator);
-        members(self.arena, &items, separator)
+        members_and(self.arena, &items, further, separator)
     }
 
-    /// The tag of an argument, in each way in which a value of its types is written.
-    fn tag(&mut self, key: &str, schema: &Value, root: &Value, separator: &str, tail: &str) -> Id {
-        let mut ways = Vec::new();
-        for (of, schema) in typed(schema, root, 0) {
+    /// The tag of an argument, in each way in which a value of these types is written. Without a key it may be any.
+    fn tag(
+        &mut self,
+        key: Option<&str>,
+        types: Vec<(&'static str, Value)>,
+        root: &Value,
+        around: Around<'_>,
+    ) -> Id {
+        let mut all: Vec<(Vec<TagAtom>, Vec<Form>)> = Vec::new();
+        for (of, schema) in types {
             let tags = self.tags_of(of);
-            if tags.is_empty() {
+            if tags.is_empty() && key.is_some() {
                 self.note(
                     "type-not-shown",
                     format!("no response shows how an argument of type {of} is written"),
                 );
             }
             for tag in tags {
-                if let Some(way) = self.one_tag(&tag, key, of, &schema, root, separator, tail) {
-                    ways.push(way);
+                let quoted = quoted(&tag).filter(|_| !self.reads_backslash());
+                let Tag { atoms, form, .. } = quoted.unwrap_or(tag);
+                let form = Form {
+                    form,
+                    of,
+                    schema: schema.clone(),
+                };
+                // What an unknown name has for its value is told by the value alone, so that all of them stand behind one name.
+                match all.iter_mut().find(|(known, _)| *known == atoms) {
+                    Some((_, forms)) if key.is_none() => forms.push(form),
+                    _ => all.push((atoms, vec![form])),
                 }
             }
         }
-        self.arena.choice(ways)
+        // Where tags begin alike they are told apart by what stands behind the name, which may be anything.
+        let mut ways: Vec<(Vec<TagAtom>, Vec<Id>)> = Vec::new();
+        for (atoms, mut forms) in all {
+            // Any text is a text.
+            forms.sort_by_key(|form| form.form == TagForm::Raw);
+            let named = atoms.iter().position(|atom| *atom == TagAtom::Key);
+            let behind = match (key, named) {
+                (None, Some(at)) => at + 1,
+                _ => 0,
+            };
+            let Some(rest) = self.tag_from(behind, &atoms, key, &forms, root, around) else {
+                continue;
+            };
+            let before = atoms[..behind].to_vec();
+            match ways.iter_mut().find(|(known, _)| *known == before) {
+                Some((_, rests)) => rests.push(rest),
+                None => ways.push((before, vec![rest])),
+            }
+        }
+        let mut tags = Vec::new();
+        for (before, rests) in ways {
+            let rest = self.arena.choice(rests);
+            let before: Vec<Id> = (0..before.len())
+                .map(|at| self.tag_atom(at, &before, key))
+                .collect();
+            let whole = self.arena.seq(before.into_iter().chain([rest]));
+            tags.push(self.arena.tag("tool-arg", whole));
+        }
+        self.arena.choice(tags)
     }
 
     /// The tags in which a value of the type is written.
@@ -256,46 +322,56 @@ impl Calls<'_> {
             .unwrap_or_default()
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "what a tag is made of, none of which belongs together"
-    )]
-    fn one_tag(
+    /// A part of a tag that is no value.
+    fn tag_atom(&mut self, at: usize, atoms: &[TagAtom], key: Option<&str>) -> Id {
+        let TagAtom::Text(text) = &atoms[at] else {
+            let name = match key {
+                Some(key) => self.arena.text(key),
+                None => self.any_name(),
+            };
+            let is_first = !atoms[..at].contains(&TagAtom::Key);
+            return match is_first {
+                true => self.arena.tag("tool-arg-name", name),
+                false => name,
+            };
+        };
+        self.arena.text(text)
+    }
+
+    /// A tag of these parts from one of them on, around a value in one of the forms; `None` where there is no such value.
+    fn tag_from(
         &mut self,
-        tag: &Tag,
-        key: &str,
-        of: &str,
-        schema: &Value,
+        from: usize,
+        atoms: &[TagAtom],
+        key: Option<&str>,
+        forms: &[Form],
         root: &Value,
-        separator: &str,
-        tail: &str,
+        around: Around<'_>,
     ) -> Option<Id> {
-        let quoted = quoted(tag).filter(|_| !self.reads_backslash());
-        let tag = quoted.as_ref().unwrap_or(tag);
         let mut items = Vec::new();
-        for (at, atom) in tag.atoms.iter().enumerate() {
-            items.push(match atom {
-                TagAtom::Text(text) => self.arena.text(text),
-                TagAtom::Key => {
-                    let is_first = !tag.atoms[..at].contains(&TagAtom::Key);
-                    let name = self.arena.text(key);
-                    if is_first {
-                        self.arena.tag("tool-arg-name", name)
-                    } else {
-                        name
-                    }
-                }
-                TagAtom::Value => {
-                    let close = match tag.atoms.get(at + 1) {
-                        Some(TagAtom::Text(text)) => vec![text.clone()],
-                        _ => vec![separator.to_owned(), tail.to_owned()],
-                    };
-                    self.tag_value(&tag.form, of, schema, root, &close)?
-                }
+        for (at, atom) in atoms.iter().enumerate().skip(from) {
+            if *atom != TagAtom::Value {
+                items.push(self.tag_atom(at, atoms, key));
+                continue;
+            }
+            let close = match atoms.get(at + 1) {
+                Some(TagAtom::Text(text)) => vec![text.clone()],
+                _ => vec![around.separator.to_owned(), around.tail.to_owned()],
+            };
+            let mut values = Vec::new();
+            for Form { form, of, schema } in forms {
+                values.extend(self.tag_value(form, of, schema, root, &close));
+            }
+            if values.is_empty() {
+                return None;
+            }
+            let value = self.arena.choice(values);
+            items.push(match key {
+                Some(_) => value,
+                None => self.arena.tag(ANY_VALUE, value),
             });
         }
-        let whole = self.arena.seq(items);
-        Some(self.arena.tag("tool-arg", whole))
+        Some(self.arena.seq(items))
     }
 
     fn tag_value(
@@ -433,6 +509,33 @@ impl Calls<'_> {
         let all = close.chain(ends).chain(backslash);
         self.arena.add(Expr::Free(Avoid::new(all)))
     }
+}
+
+/// The text that stands between two tags, and the one behind the last.
+#[derive(Debug, Clone, Copy)]
+struct Around<'t> {
+    separator: &'t str,
+    tail: &'t str,
+}
+
+/// A way in which a value is written in a tag.
+struct Form {
+    form: TagForm,
+    /// The type, as JSON Schema calls it.
+    of: &'static str,
+    schema: Value,
+}
+
+/// Every type, those first that are told by how their values begin.
+fn any_type() -> Vec<(&'static str, Value)> {
+    let types = [
+        "null", "boolean", "number", "array", "object", "string",
+    ];
+    let of = |name: &'static str| {
+        let schema = [("type".to_owned(), Value::from(name))];
+        (name, Value::Object(Map::from_iter(schema)))
+    };
+    types.map(of).into()
 }
 
 /// The tag with the quotes around its text as quotes, where they are told as what stands before and behind it.

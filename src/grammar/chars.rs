@@ -45,6 +45,18 @@ impl Chars {
         SPACE.get_or_init(all).clone()
     }
 
+    /// The characters of names of tools and arguments.
+    pub(crate) fn of_names() -> Self {
+        Self::from_ranges(&[
+            ('a', 'z'),
+            ('A', 'Z'),
+            ('0', '9'),
+            ('_', '_'),
+            ('-', '-'),
+            ('.', '.'),
+        ])
+    }
+
     fn class(&self) -> ClassUnicode {
         ClassUnicode::new(self.0.iter().map(|(a, b)| ClassUnicodeRange::new(*a, *b)))
     }

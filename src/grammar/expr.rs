@@ -69,6 +69,13 @@ pub(crate) struct Arena {
 /// list or a text by Python's `repr` cannot be read otherwise.
 pub(crate) const OR_PYTHON: &str = "or-python";
 
+/// The tag of a name that is not known. Who reads takes it to what follows, whatever stands in it; who writes keeps to letters, digits
+/// and a few signs.
+pub(crate) const ANY_NAME: &str = "any-name";
+
+/// The tag of a value of any type. Who reads takes it for the first of these that ends where something follows.
+pub(crate) const ANY_VALUE: &str = "any-value";
+
 impl Arena {
     pub(crate) fn get(&self, id: Id) -> &Expr {
         &self.nodes[id.0 as usize]

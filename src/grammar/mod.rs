@@ -49,6 +49,7 @@ use lazy::Lazy;
 pub use accept::{Acceptor, Disallowed, Next};
 pub use request::{Reasoning, Request, SpecialToken, ToolChoice};
 pub use sample::Sampler;
+pub use strict::StrictReader;
 
 /// Something worth knowing about a grammar.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]

@@ -60,6 +60,8 @@ pub struct SpecialToken {
 pub struct Request {
     /// The tools, as a chat template takes them.
     pub tools: Vec<Value>,
+    /// True if tools that are not among these may be called, too, with any arguments: for who reads and does not know the tools.
+    pub any_tool: bool,
     /// Which calls may or must be written.
     pub tool_choice: ToolChoice,
     /// True if there may be more than one call.
@@ -78,6 +80,7 @@ impl Default for Request {
     fn default() -> Self {
         Self {
             tools: Vec::new(),
+            any_tool: false,
             tool_choice: ToolChoice::Auto,
             parallel: true,
             reasoning: Reasoning::Auto,
@@ -91,7 +94,8 @@ impl Default for Request {
 /// A tool that may be called.
 #[derive(Debug, Clone)]
 pub(crate) struct Tool {
-    pub(crate) name: String,
+    /// Its name; `None` of a tool that is not known.
+    pub(crate) name: Option<String>,
     /// The schema of its arguments.
     pub(crate) parameters: Value,
 }
@@ -100,6 +104,14 @@ impl Request {
     /// Sets the tools, as a chat template takes them.
     pub fn tools(self, tools: Vec<Value>) -> Self {
         Self { tools, ..self }
+    }
+
+    /// Allows calls of any tool with any arguments.
+    pub fn any_tool(self) -> Self {
+        Self {
+            any_tool: true,
+            ..self
+        }
     }
 
     /// Sets which calls may or must be written.
@@ -158,14 +170,21 @@ impl Request {
                 _ => true,
             };
             // Of two tools of one name the later counts, as it does when a response is read.
-            tools.retain(|known| known.name != name);
+            tools.retain(|known| known.name.as_deref() != Some(name));
             if may_be {
                 let parameters = function.get("parameters").cloned();
                 tools.push(Tool {
-                    name: name.to_owned(),
+                    name: Some(name.to_owned()),
                     parameters: closed(parameters.unwrap_or_else(no_arguments)),
                 });
             }
+        }
+        if self.any_tool && matches!(self.tool_choice, ToolChoice::Auto | ToolChoice::Required) {
+            let object = [("type".to_owned(), Value::from("object"))];
+            tools.push(Tool {
+                name: None,
+                parameters: Value::Object(Map::from_iter(object)),
+            });
         }
         tools
     }

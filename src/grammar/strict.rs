@@ -4,27 +4,110 @@
 //! `None` among JSON. The PEG of the same format does, since [`emit`](super::emit) writes a Python literal as another way to read each
 //! value that is not a plain text. Proved as a response template is: what came of a message's render must be the message.
 
+use std::sync::Arc;
+
 use super::emit::Language;
-use super::reader::{self, Template};
+use super::reader::{Reader, Template};
 use super::{Request, WrittenFormat};
-use crate::derive::Counterexample;
+use crate::derive::{Counterexample, Derivation};
+use crate::parser::Event;
+use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
 impl WrittenFormat {
-    /// Returns true if the grammar of this format, for tools as the message calls them, reads the response to the message that it
-    /// had to parse to. Numbers are the same where their values are.
-    pub fn brings_back(&self, missed: &Counterexample) -> bool {
-        let request = Request::default()
-            .prefix(missed.prefix.as_str())
-            .tools(tools_of(&missed.expected));
-        let Ok(grammar) = self.grammar(&request) else {
-            return false;
-        };
-        let Ok(template) = Template::from_json(&grammar.write(Language::Peg).text) else {
-            return false;
-        };
-        let read = reader::read(&missed.response, &template);
-        read.is_ok_and(|message| are_same(&Value::Object(message), &missed.expected))
+    /// The grammar that reads a response to any prompt with calls of any tools, and how it is read with; `None` where nothing is known
+    /// to be written in the format.
+    pub fn reader(&self) -> Option<Template> {
+        let grammar = self.grammar(&Request::default().any_tool()).ok()?;
+        Template::from_json(&grammar.write(Language::Peg).text).ok()
+    }
+}
+
+/// The strict reader of a derivation, and how far it was seen to read.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct StrictReader {
+    /// The grammar.
+    pub template: Template,
+    /// The messages that it brings back.
+    pub read: usize,
+    /// The messages that it was tried on: those that the response template brings back, and those that it misses.
+    pub of: usize,
+    /// Of the messages that the response template misses those that it brings back.
+    pub read_of_missed: usize,
+    /// The messages that it does not bring back, with what comes of them.
+    pub missed: Vec<Counterexample>,
+}
+
+impl StrictReader {
+    /// Makes the reader of a derived format, and tries it on every message that the derivation was proved with and on those that its response
+    /// template misses. `None` where nothing is known to be written in the format.
+    pub fn of(derivation: &Derivation) -> Option<Self> {
+        let template = ResponseTemplate::from_value(&derivation.document.to_value()).ok()?;
+        let written = WrittenFormat::new(&Arc::new(template), &derivation.cases, &[]);
+        let template = written.reader()?;
+        let proved = derivation.cases.iter().map(|case| Meant {
+            prefix: &case.prefix,
+            response: &case.response,
+            tools: case.tools.clone(),
+            message: &case.message,
+        });
+        let missed = derivation.missed.iter().map(Meant::of);
+        let lost = |meant: Meant<'_>| meant.lost(&template);
+        let (cases, misses) = (derivation.cases.len(), derivation.missed.len());
+        let mut lost_of_missed: Vec<Counterexample> = missed.filter_map(lost).collect();
+        let read_of_missed = misses - lost_of_missed.len();
+        let mut all: Vec<Counterexample> = proved.filter_map(lost).collect();
+        all.append(&mut lost_of_missed);
+        Some(Self {
+            read: cases + misses - all.len(),
+            of: cases + misses,
+            read_of_missed,
+            missed: all,
+            template,
+        })
+    }
+}
+
+/// A response, and the message that it is to parse to.
+struct Meant<'a> {
+    prefix: &'a str,
+    response: &'a str,
+    tools: Vec<Value>,
+    message: &'a Value,
+}
+
+impl<'a> Meant<'a> {
+    /// A message that no response template brings back, the tools being as it calls them.
+    fn of(missed: &'a Counterexample) -> Self {
+        Self {
+            prefix: &missed.prefix,
+            response: &missed.response,
+            tools: tools_of(&missed.expected),
+            message: &missed.expected,
+        }
+    }
+
+    /// What comes of it instead of the message; `None` where it comes back. Numbers are the same where their values are.
+    fn lost(self, template: &Template) -> Option<Counterexample> {
+        let mut reader = Reader::new(template).tools(&self.tools);
+        let sink = &mut |_: Event<'_>| ();
+        reader.read_prefix(self.prefix, sink);
+        reader.feed(self.response.as_bytes(), sink);
+        reader.finish(sink);
+        let error = reader.take_errors().into_iter().next();
+        let parsed = Value::Object(reader.into_message());
+        if error.is_none() && are_same(&parsed, self.message) {
+            return None;
+        }
+        Some(Counterexample {
+            message: self.message.clone(),
+            prefix: self.prefix.to_owned(),
+            response: self.response.to_owned(),
+            expected: self.message.clone(),
+            parsed,
+            error: error.map(|error| error.to_string()),
+        })
     }
 }
 

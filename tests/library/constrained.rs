@@ -11,7 +11,7 @@ use std::sync::Arc;
 use obverse::derive::{Case, Verdict};
 use obverse::grammar::emit::Language;
 use obverse::grammar::reader::{self, Template};
-use obverse::grammar::{Grammar, Request, Sampler, ToolChoice, WrittenFormat};
+use obverse::grammar::{Grammar, Request, Sampler, StrictReader, ToolChoice, WrittenFormat};
 use obverse::parser::ResponseParser;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Integer, Map, Value, json};
@@ -329,11 +329,11 @@ const LOST: &[(&str, usize)] = &[
 /// The inexpressible chat templates of which the grammar does not bring back as many messages as is known.
 fn lost(subjects: &[&Derived]) -> Vec<String> {
     let found = cores::each(subjects, |derived| {
-        let subject = Subject::new(derived);
-        let missed = derived.expect().missed.iter();
-        missed
-            .filter(|one| !subject.written.brings_back(one))
-            .count()
+        let reader = StrictReader::of(derived.expect()).expect("a reader");
+        for one in &reader.missed {
+            println!("{}: {:?} {:?}", derived.known_as(), one.response, one.error);
+        }
+        reader.missed.len()
     });
     let subjects = subjects.iter().zip(found);
     let known = |name: &str| {

@@ -9,6 +9,7 @@ mod human;
 #[cfg(feature = "http")]
 mod many;
 mod responses;
+mod strict;
 mod summary;
 mod verdict;
 
@@ -71,6 +72,11 @@ pub(crate) struct Args {
     /// was proved, step by step; - writes it to standard output, in the place of the response template
     #[arg(long, value_name = "FILE", conflicts_with = "conversation")]
     html: Option<PathBuf>,
+
+    /// Write the grammar of the format as well, which reads what no response template does: Python literals, escapes, odd names.
+    /// `obverse parse` takes it as TEMPLATE
+    #[arg(long, value_name = "FILE")]
+    grammar: Option<PathBuf>,
 
     /// How to tell the report: human, on standard error; or json, on standard output in the place of the response template, of
     /// several sources each on a line
@@ -157,6 +163,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         }
         if args.html.is_some() {
             return Err(Problem::failed("usage", "--html is for one source").into());
+        }
+        if args.grammar.is_some() {
+            return Err(Problem::failed("usage", "--grammar is for one source").into());
         }
     }
     if let Some(folder) = &args.out_dir {
@@ -325,6 +334,12 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
         }
         None => false,
     };
+    if let Some(path) = &args.grammar {
+        refuse_source(path, &opened.source.path)?;
+        let told = strict::write(path, derivation, args.force)?;
+        output::tell(&told);
+        wrote.push(path.clone());
+    }
     let page = args.html.as_ref().map(|_| page(opened, derivation));
     let page_to_stdout = match (&args.html, &page) {
         (Some(path), Some(page)) if !input::is_stdin(path) => {

@@ -3,12 +3,10 @@
 
 use std::cmp::Reverse;
 use std::path::Path;
-use std::sync::Arc;
 
 use obverse::derive::{Counterexample, Derivation, Finding, KindVerdict, Report, Verdict};
 use obverse::diagnostic::Severity;
-use obverse::grammar::WrittenFormat;
-use obverse::response_template::ResponseTemplate;
+use obverse::grammar::StrictReader;
 use obverse::value::json::{quote, to_string};
 use obverse::value::{self, Step, Value};
 
@@ -22,7 +20,6 @@ use crate::cli::table;
 const COLUMN: usize = 11;
 
 /// How many messages are tried with a grammar.
-const TRIED: usize = 60;
 
 /// How many causes are told.
 const CAUSES: usize = 3;
@@ -416,14 +413,11 @@ fn kind(value: &Value) -> &'static str {
 
 /// How many of the messages that do not come back the grammar of the format reads, and of how many that was tried.
 fn strictly(derivation: &Derivation) -> Option<[usize; 2]> {
-    let template = ResponseTemplate::from_value(&derivation.document.to_value()).ok()?;
-    let missed = derivation.missed.iter().take(TRIED);
-    let written = WrittenFormat::new(&Arc::new(template), &derivation.cases, &[]);
-    let read = missed
-        .clone()
-        .filter(|one| written.brings_back(one))
-        .count();
-    (read > 0).then(|| [read, missed.count()])
+    if derivation.missed.is_empty() {
+        return None;
+    }
+    let read = StrictReader::of(derivation)?.read_of_missed;
+    (read > 0).then_some([read, derivation.missed.len()])
 }
 
 /// The commands that can be run next, each with its purpose.
@@ -435,11 +429,11 @@ fn next(report: &Report, is_lost: bool, strictly: Option<[usize; 2]>) -> String 
     let fixture = shell(&format!("fixtures/{name}/recorded"));
     let mut rows: Vec<(String, &str)> = Vec::new();
     let brings = strictly.map(|[read, of]| {
-        format!("writes the grammar for tools at hand, which reads {read} of {of} messages that do not come back; `obverse parse` takes it as TEMPLATE")
+        format!("writes a grammar, too, that reads {read} of {of} messages that do not come back; `obverse parse` takes it as TEMPLATE")
     });
     if let Some(what) = &brings {
         rows.push((
-            format!("obverse grammar {source} --tools FILE --format peg"),
+            format!("obverse derive {source} --grammar {}", shell(&format!("{name}.grammar.json"))),
             what,
         ));
     }

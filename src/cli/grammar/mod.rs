@@ -51,6 +51,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     given: GivenArgs,
 
+    /// With --format peg: read calls of any tool with any arguments, too; `obverse parse --tools` then says what types these have
+    #[arg(long, requires = "format")]
+    any_tool: bool,
+
     /// Which calls may be written: auto, required, none, or the name of the tool that must be called
     #[arg(long, value_name = "CHOICE", default_value = "auto")]
     tool_choice: String,
@@ -131,6 +135,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         let message = "`--lazy` is for `--format gbnf` alone: other engines have no triggers";
         return Err(Problem::failed("usage", message).into());
     }
+    if args.any_tool && args.format != Some(Format::Peg) {
+        let message = "`--any-tool` is for `--format peg` alone: an engine is to hold its model to the tools that there are";
+        return Err(Problem::failed("usage", message).into());
+    }
     let response = args.accepts.as_deref();
     input::one_stdin([Some(args.source.as_path()), prefix, tools, format, response])?;
     let tools = args.given.tools()?;
@@ -174,6 +182,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         .prefix(prefix)
         .response_format(response_format.map(|(schema, _)| schema))
         .special_tokens(special_tokens);
+    let request = match args.any_tool {
+        true => request.any_tool(),
+        false => request,
+    };
     let grammar = written
         .grammar(&request)
         .map_err(|error| Problem::failed("no-grammar", error.to_string()))?;

@@ -430,6 +430,10 @@ impl Format {
             Ok((message, _)) => message,
             Err(_) => self.template.defaults().clone(),
         };
+        // Of a prompt that is given all is told; any other is read behind the anchor.
+        if let (true, Some(anchors)) = (prefix.is_empty(), self.template.anchor().as_literals()) {
+            settings.start_anchor = anchors.to_vec();
+        }
         settings
     }
 

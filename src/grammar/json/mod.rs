@@ -114,6 +114,31 @@ pub(crate) fn members(arena: &mut Arena, items: &[(Id, bool)], separator: Id) ->
     first
 }
 
+/// [`members`], and behind them as many more of another kind as one likes.
+pub(crate) fn members_and(
+    arena: &mut Arena,
+    items: &[(Id, bool)],
+    further: Option<Id>,
+    separator: Id,
+) -> Option<Id> {
+    let known = members(arena, items, separator);
+    let Some(further) = further else {
+        return known;
+    };
+    let next = arena.seq([separator, further]);
+    let more = arena.repeat(next, 0, None);
+    let alone = arena.seq([further, more]);
+    let may_be_alone = items.iter().all(|(_, is_required)| !is_required);
+    Some(match known {
+        Some(known) if may_be_alone => {
+            let with = arena.seq([known, more]);
+            arena.choice([with, alone])
+        }
+        Some(known) => arena.seq([known, more]),
+        None => alone,
+    })
+}
+
 impl JsonWriter<'_> {
     pub(crate) fn value(&mut self, schema: &Value, depth: usize) -> Id {
         let schema = match schema {
@@ -374,22 +399,11 @@ impl JsonWriter<'_> {
             _ => None,
         };
         let is_empty = items.iter().all(|(_, is_required)| !is_required);
-        let mut inner = members(self.arena, &items, comma);
-        if let Some(value) = further {
+        let further = further.map(|value| {
             let key = self.key();
-            let member = self.member(key, value);
-            let next = self.arena.seq([comma, member]);
-            let more = self.arena.repeat(next, 0, None);
-            let alone = self.arena.seq([member, more]);
-            inner = Some(match inner {
-                Some(inner) if is_empty => {
-                    let with = self.arena.seq([inner, more]);
-                    self.arena.choice([with, alone])
-                }
-                Some(inner) => self.arena.seq([inner, more]),
-                None => alone,
-            });
-        }
+            self.member(key, value)
+        });
+        let inner = members_and(self.arena, &items, further, comma);
         let empty = self.arena.empty();
         let none = self.bracketed("{", empty, "}");
         let object = match inner {

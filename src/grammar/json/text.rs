@@ -8,18 +8,21 @@ use super::schema::named;
 use super::{JsonWriter, LENGTHS, MAX_RULES};
 use crate::grammar::avoid::{Avoid, Piece};
 use crate::grammar::chars::Chars;
-use crate::grammar::expr::{Expr, Id};
+use crate::grammar::expr::{ANY_NAME, Expr, Id};
 use crate::value::{Map, Value};
 
 impl JsonWriter<'_> {
     /// The name of a member.
     pub(super) fn key(&mut self) -> Id {
         let key = match self.dialect {
-            Some(dialect) if dialect.bare_keys => self.arena.add(Expr::Run {
-                chars: Chars::from_ranges(&[('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')]),
-                min: 1,
-                max: Some(64),
-            }),
+            Some(dialect) if dialect.bare_keys => {
+                let name = self.arena.add(Expr::Run {
+                    chars: Chars::from_ranges(&[('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')]),
+                    min: 1,
+                    max: Some(64),
+                });
+                self.arena.tag(ANY_NAME, name)
+            }
             _ => self.string(&Map::new()),
         };
         self.as_value("key", key)

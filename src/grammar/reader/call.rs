@@ -1,7 +1,9 @@
 //! One call, from the nodes of its tags.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
+use super::types::Types;
 use super::value::{As, Values, failed};
 use crate::parser::ParseError;
 use crate::value::{Map, Value};
@@ -9,7 +11,11 @@ use crate::value::{Map, Value};
 /// The call that the nodes of a stretch of the list make up.
 ///
 /// The tags are taken in the order of the text, however deep they lie: an argument's value belongs to the name before it.
-pub(super) fn call(values: &Values<'_>, nodes: Range<usize>) -> Result<Value, ParseError> {
+pub(super) fn call(
+    values: &Values<'_>,
+    nodes: Range<usize>,
+    types: &Types,
+) -> Result<Value, ParseError> {
     let mut reading = Call::default();
     let mut at = nodes.start;
     while at < nodes.end {
@@ -45,13 +51,14 @@ pub(super) fn call(values: &Values<'_>, nodes: Range<usize>) -> Result<Value, Pa
                 let value = values.value(node, by)?;
                 let name = reading.argument.take();
                 let name = name.ok_or_else(|| failed("a value stands before its name"))?;
+                reading.raw.insert(name.clone(), values.raw(node));
                 reading.constructed.insert(name, value);
                 node.behind()
             }
             _ => at + 1,
         };
     }
-    reading.finish()
+    reading.finish(types)
 }
 
 #[derive(Default)]
@@ -61,14 +68,27 @@ struct Call {
     arguments: Option<Value>,
     /// Arguments that stand one by one.
     constructed: Map,
+    /// These as they stand in the response.
+    raw: HashMap<String, String>,
     /// The name of the argument whose value comes next.
     argument: Option<String>,
 }
 
 impl Call {
-    fn finish(self) -> Result<Value, ParseError> {
+    fn finish(self, types: &Types) -> Result<Value, ParseError> {
         let name = self.name.ok_or_else(|| failed("the call has no name"))?;
         let arguments = self.arguments.unwrap_or(Value::Object(self.constructed));
+        let arguments = match (arguments, name.as_str()) {
+            (Value::Object(arguments), Some(tool)) => {
+                let fitted = arguments.into_iter().map(|(key, value)| {
+                    let raw = self.raw.get(key.as_str()).map(String::as_str);
+                    let value = types.fit(tool, &key, value, raw);
+                    (key.to_string(), value)
+                });
+                Value::Object(fitted.collect())
+            }
+            (other, _) => other,
+        };
         let mut function = Map::new();
         function.insert("name", name);
         function.insert("arguments", arguments);

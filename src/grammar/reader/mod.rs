@@ -24,6 +24,7 @@
 mod call;
 mod python;
 mod settings;
+mod types;
 pub mod value;
 
 use std::borrow::Cow;
@@ -34,6 +35,7 @@ use crate::parser::{ErrorKind, Event, ParseError};
 use crate::value::{Map, Value};
 
 pub use settings::Settings;
+use types::Types;
 
 /// A grammar with what is made of its tags: what a grammar's document says.
 #[derive(Debug, Clone, PartialEq)]
@@ -139,6 +141,7 @@ pub fn read(response: &str, template: &Template) -> Result<Map, ParseError> {
 pub struct Reader {
     parser: Parser,
     settings: Settings,
+    types: Types,
     message: Map,
     calls: Vec<Value>,
     /// The node in the list from which on nothing was told.
@@ -208,6 +211,7 @@ impl Reader {
         Self {
             parser,
             settings: template.settings.clone(),
+            types: Types::default(),
             message: template.settings.defaults.clone(),
             calls: Vec::new(),
             next: 0,
@@ -219,13 +223,18 @@ impl Reader {
         }
     }
 
+    /// Gives arguments the types that these tools declare, as a chat template takes them: between tags `5` is the text `"5"` where
+    /// the schema asks for a text.
+    #[must_use]
+    pub fn tools(mut self, tools: &[Value]) -> Self {
+        self.types = Types::of(tools);
+        self
+    }
+
     /// Reads what the prompt has already written of the message: of the prefix what follows the last start anchor, or all of it if the
     /// template has none or it does not occur.
     pub fn read_prefix(&mut self, prefix: &str, sink: Sink<'_>) {
-        let begun = match &self.settings.start_anchor {
-            Some(anchor) => prefix.rfind(&**anchor).map_or(0, |at| at + anchor.len()),
-            None => 0,
-        };
+        let begun = self.settings.begins(prefix);
         self.prefix = prefix.len() - begun;
         if self.prefix == 0 {
             return;
@@ -392,7 +401,7 @@ impl Reader {
             let values = value::Values::new(tree, &self.parser);
             match tree.node(open.node) {
                 Some(node) if open.kind.is_text() => values.text(node),
-                _ => call::call(&values, open.node..behind),
+                _ => call::call(&values, open.node..behind, &self.types),
             }
         };
         match value {

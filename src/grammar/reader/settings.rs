@@ -17,8 +17,8 @@ const CODE: &str = "grammar";
 pub struct Settings {
     /// The members that the message begins with. By default `{"role": "assistant"}`.
     pub defaults: Map,
-    /// The text in a prefix behind which the model's turn begins.
-    pub start_anchor: Option<String>,
+    /// The texts in a prefix behind the last of which the model's turn begins.
+    pub start_anchor: Vec<String>,
     /// The member that holds the reasoning. By default `reasoning_content`.
     pub reasoning: String,
 }
@@ -29,7 +29,7 @@ impl Default for Settings {
         defaults.insert("role", Value::from("assistant"));
         Self {
             defaults,
-            start_anchor: None,
+            start_anchor: Vec::new(),
             reasoning: "reasoning_content".to_owned(),
         }
     }
@@ -59,12 +59,23 @@ impl Settings {
                         }
                         ("defaults", other) => add(&path, wanted("an object", other)),
                         ("start_anchor", Value::String(anchor)) => {
-                            settings.start_anchor = Some(anchor.clone());
+                            settings.start_anchor = vec![anchor.clone()];
+                        }
+                        ("start_anchor", Value::Array(anchors)) => {
+                            for (index, anchor) in anchors.iter().enumerate() {
+                                match anchor {
+                                    Value::String(anchor) => {
+                                        settings.start_anchor.push(anchor.clone());
+                                    }
+                                    other => add(&path.index(index), wanted("a string", other)),
+                                }
+                            }
                         }
                         ("reasoning", Value::String(name)) => settings.reasoning = name.clone(),
-                        ("start_anchor" | "reasoning", other) => {
-                            add(&path, wanted("a string", other));
+                        ("start_anchor", other) => {
+                            add(&path, wanted("a string or a list of strings", other));
                         }
+                        ("reasoning", other) => add(&path, wanted("a string", other)),
                         (key, _) => add(
                             &path,
                             format!(
@@ -82,6 +93,15 @@ impl Settings {
         }
     }
 
+    /// Where in a prefix the model's turn begins: behind the last anchor, or at its start where there is none.
+    pub(super) fn begins(&self, prefix: &str) -> usize {
+        let ends = self.start_anchor.iter().filter_map(|anchor| {
+            let at = prefix.rfind(anchor.as_str())?;
+            Some(at + anchor.len())
+        });
+        ends.max().unwrap_or(0)
+    }
+
     pub(super) fn write(&self, document: &mut Map) {
         let usual = Self::default();
         if *self == usual {
@@ -91,8 +111,15 @@ impl Settings {
         if self.defaults != usual.defaults {
             members.insert("defaults", Value::Object(self.defaults.clone()));
         }
-        if let Some(anchor) = &self.start_anchor {
-            members.insert("start_anchor", Value::from(anchor.as_str()));
+        match self.start_anchor.as_slice() {
+            [] => {}
+            [anchor] => {
+                members.insert("start_anchor", Value::from(anchor.as_str()));
+            }
+            anchors => {
+                let anchors = anchors.iter().map(|anchor| Value::from(anchor.as_str()));
+                members.insert("start_anchor", Value::Array(anchors.collect()));
+            }
         }
         if self.reasoning != usual.reasoning {
             members.insert("reasoning", Value::from(self.reasoning.as_str()));

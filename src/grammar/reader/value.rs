@@ -49,7 +49,8 @@ impl<'a> Values<'a> {
         inner.any(|node| node.tag() == Some(tag))
     }
 
-    fn raw(&self, node: Node<'_>) -> String {
+    /// The text of a node.
+    pub(super) fn raw(&self, node: Node<'_>) -> String {
         let bytes = self.parser.between(node.start(), node.end());
         String::from_utf8_lossy(bytes).into_owned()
     }

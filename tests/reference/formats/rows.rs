@@ -1,11 +1,9 @@
 //! One derivation as the cells of a row.
 
-use std::sync::Arc;
 
 use obverse::derive::{Derivation, Verdict};
 use obverse::diagnostic::Severity;
-use obverse::grammar::WrittenFormat;
-use obverse::response_template::ResponseTemplate;
+use obverse::grammar::StrictReader;
 use obverse::value::json::quote;
 use serde_json::Value as Json;
 
@@ -69,15 +67,12 @@ pub fn cells(derived: &Derived) -> [String; 9] {
 
 /// How many of the messages that do not come back the grammar of the format reads; nothing where all come back.
 fn strictly(derivation: &Derivation) -> String {
-    let missed = &derivation.missed;
-    if missed.is_empty() {
+    if derivation.missed.is_empty() {
         return String::new();
     }
-    let template = ResponseTemplate::from_value(&derivation.document.to_value());
-    let template = Arc::new(template.expect("a response template"));
-    let written = WrittenFormat::new(&template, &derivation.cases, &[]);
-    let read = missed.iter().filter(|one| written.brings_back(one)).count();
-    format!("; of {} missed, its grammar reads {read}", missed.len())
+    let reader = StrictReader::of(derivation).expect("a grammar that reads any tool");
+    let [read, missed] = [reader.read_of_missed, derivation.missed.len()];
+    format!("; of {missed} missed, its grammar reads {read}")
 }
 
 /// The word for a verdict.

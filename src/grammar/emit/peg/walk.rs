@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::super::rules::Shared;
+use super::super::rules;
 use super::firsts::{First, are_told_apart, lead};
 use super::text;
 use crate::grammar::Grammar;
 use crate::grammar::avoid::Avoid;
-use crate::grammar::expr::{Arena, Expr as Node, Id};
+use crate::grammar::expr::{ANY_NAME, Arena, Expr as Node, Id};
 use crate::grammar::json::named;
 use crate::grammar::peg::build::{
     Expr, Kind, choice, cut, end, eps, literal, negate, reference, sequence, tag,
@@ -31,6 +31,13 @@ const BLANKS: &str = "blanks";
 /// How far a choice within a choice is made one with it.
 const MAX_DEPTH: usize = 24;
 
+/// The texts that may follow a part as a whole.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(super) struct Outer(usize);
+
+/// A rule for an expression that stands in several places: what follows it within its part, what follows the part, and the rule's name.
+pub(super) type Shared = (Vec<String>, Outer, SmolStr);
+
 /// Writes rules.
 pub(super) struct Writer<'g> {
     pub(super) arena: Arena,
@@ -41,9 +48,15 @@ pub(super) struct Writer<'g> {
     /// The rules in the order in which they were begun; nothing is in them while they are being made.
     rules: Vec<(SmolStr, Option<Expr>)>,
     known: HashMap<At, SmolStr>,
-    pub(super) known_parts: HashMap<(Id, bool), SmolStr>,
+    pub(super) known_parts: HashMap<(Id, bool, Outer), SmolStr>,
     /// The expressions that stand in several places, and what is made of them by what follows them there.
-    pub(super) shared: HashMap<Id, Vec<(Vec<String>, SmolStr)>>,
+    pub(super) shared: HashMap<Id, Vec<Shared>>,
+    /// True if names are read that are not known: what follows a part then tells where it ends.
+    is_loose: bool,
+    /// The texts that may follow a part, each list of them once; the first is empty.
+    outers: Vec<Vec<String>>,
+    /// Those that may follow the part that is being written.
+    pub(super) outer: Outer,
     texts: HashMap<Avoid, SmolStr>,
 }
 
@@ -57,11 +70,19 @@ impl<'g> Writer<'g> {
             rules: Vec::new(),
             known: HashMap::new(),
             known_parts: HashMap::new(),
-            shared: Shared::of(grammar)
+            shared: rules::Shared::of(grammar)
                 .names
                 .into_keys()
                 .map(|id| (id, Vec::new()))
                 .collect(),
+            is_loose: grammar.arena.nodes().any(|node| match node {
+                Node::Tag(name, of) if name == "tool-name" || name == "tool-arg-name" => {
+                    matches!(grammar.arena.get(*of), Node::Tag(inner, _) if inner == ANY_NAME)
+                }
+                _ => false,
+            }),
+            outers: vec![Vec::new()],
+            outer: Outer::default(),
             texts: HashMap::new(),
         }
     }
@@ -140,7 +161,8 @@ impl<'g> Writer<'g> {
                     let words = tag(&*name, self.words(&avoid));
                     return self.around(words, then, blank);
                 }
-                sequence([self.part(id, false, &[]), self.on(then, false)])
+                let part = self.before(then, |writer| writer.part(id, false, &[]));
+                sequence([part, self.on(then, false)])
             }
             Node::Json(_) => sequence([self.part(id, false, &[]), self.on(then, false)]),
             Node::Seq(items) => match items.split_first() {
@@ -151,13 +173,43 @@ impl<'g> Writer<'g> {
                 }
             },
             Node::Choice(items) if self.are_calls(&items) => {
-                let calls = self.calls(id, &items);
+                let calls = self.before(then, |writer| writer.calls(id, &items));
                 sequence([calls, self.on(then, false)])
             }
             Node::Choice(_) | Node::Repeat { .. } | Node::Rule(_) => {
                 self.rule(vec![(id, then)], blank)
             }
         }
+    }
+
+    /// Writes a part with what follows it.
+    fn before(&mut self, then: Then, write: impl FnOnce(&mut Self) -> Expr) -> Expr {
+        let outer = match (self.is_loose, self.next(then)) {
+            (true, Some((id, then))) => {
+                let firsts = self.firsts(id, then, false);
+                let texts = firsts.into_iter().map(|first| match first {
+                    First::Text(text) => Some(text),
+                    _ => None,
+                });
+                texts.collect::<Option<Vec<String>>>().unwrap_or_default()
+            }
+            _ => Vec::new(),
+        };
+        let known = self.outers.iter().position(|known| *known == outer);
+        let outer = Outer(known.unwrap_or_else(|| {
+            self.outers.push(outer);
+            self.outers.len() - 1
+        }));
+        let around = std::mem::replace(&mut self.outer, outer);
+        let part = write(self);
+        self.outer = around;
+        part
+    }
+
+    /// What follows the part that is being written; `None` where that is not known.
+    pub(super) fn behind_part(&self) -> Option<&[String]> {
+        let texts = self.outers.get(self.outer.0)?;
+        (!texts.is_empty()).then_some(texts)
     }
 
     fn on(&mut self, then: Then, blank: bool) -> Expr {
@@ -334,11 +386,12 @@ impl<'g> Writer<'g> {
 
     /// A rule for one of several calls.
     fn calls(&mut self, id: Id, items: &[Id]) -> Expr {
-        if let Some(name) = self.known_parts.get(&(id, true)) {
+        let key = (id, true, self.outer);
+        if let Some(name) = self.known_parts.get(&key) {
             return reference(name);
         }
         let name = self.begin("calls");
-        self.known_parts.insert((id, true), name.clone());
+        self.known_parts.insert(key, name.clone());
         let items: Vec<Expr> = items
             .iter()
             .map(|item| self.part(*item, true, &[]))
