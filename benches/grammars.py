@@ -4,7 +4,8 @@ Run with the environment of the grammar tests, from the root of the repository, 
 
     .venv-grammar/bin/python benches/grammars.py [PATH OF OBVERSE]
 
-The first table is the size of the grammars of 1, 10 and 100 tools, for every way in which calls are written. The second is the time that an engine
+The first table is the size of the grammars of 1, 10 and 100 tools, for every way in which calls are written. The second is the time that making them
+takes, beside xgrammar's own structural tags; for it `benches/` is built, unless this is left out with `--no-making`. The third is the time that an engine
 takes to compile a grammar, and to read a response with it, byte by byte, which is to say token by token of a vocabulary of bytes: ours and one that
 was written by hand, in turn, in the same run. Times are the fastest of several runs; a ratio above one means that ours takes longer.
 """
@@ -19,7 +20,8 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-OBVERSE = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "target/debug/obverse")
+ARGUMENTS = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+OBVERSE = ARGUMENTS[0] if ARGUMENTS else str(ROOT / "target/debug/obverse")
 COUNTS = [1, 10, 100]
 RUNS = 5
 
@@ -76,6 +78,34 @@ def sizes():
         for language in ["gbnf", "lark", "structural_tag", "peg"]:
             one, ten, hundred = (len(text_of(of[count][language]["grammar"]).encode()) for count in COUNTS)
             print(f"| {name} | {language} | {one} | {ten} | {hundred} | {(ten - one) / 9:.0f} | {(hundred - ten) / 90:.0f} |", flush=True)
+
+
+def making():
+    """Times of making grammars, ours in a process of its own, and xgrammar's structural tags in this one, one after the other."""
+    command = ["cargo", "build", "--release", "--no-default-features", "--bin", "writing", "--quiet"]
+    subprocess.run(command, check=True, cwd=ROOT / "benches")
+    builtin = {name: model for name, model in BUILTIN}
+    names = list(dict.fromkeys([*SIZES, *builtin]))
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for count in COUNTS:
+            paths.append(f"{folder}/{count}.json")
+            pathlib.Path(paths[-1]).write_text(json.dumps(tools(count)))
+        templates = [f"chat_templates/{name}.jinja" for name in names]
+        out = subprocess.run([str(ROOT / "benches/target/release/writing"), *paths, "--", *templates], check=True, capture_output=True, text=True).stdout
+    languages = ["gbnf", "ebnf", "lark", "structural_tag", "peg"]
+    print("| chat template | the format, once | " + " | ".join(languages) + " | xgrammar's own structural tag | ratio |")
+    print("|---|" + "---|" * (len(languages) + 3))
+    for line, name in zip(out.splitlines(), names):
+        times = json.loads(line)
+        cells = [" / ".join(f"{time:.2f}" for time in times[language]) for language in languages]
+        theirs = []
+        if name in builtin:
+            for count in COUNTS:
+                theirs.append(timed(lambda: engines.get_model_structural_tag(builtin[name], tools=tools(count), tool_choice="auto", reasoning="auto").model_dump_json())[0] * 1000)
+        cells.append(" / ".join(f"{time:.2f}" for time in theirs) or "-")
+        cells.append(" / ".join(f"{ours / time:.2f}" for ours, time in zip(times["structural_tag"], theirs)) or "-")
+        print(f"| {name} | {times['read']:.1f} | {' | '.join(cells)} |", flush=True)
 
 
 def response(name, count):
@@ -170,4 +200,7 @@ def times():
 if __name__ == "__main__":
     sizes()
     print()
+    if "--no-making" not in sys.argv:
+        making()
+        print()
     times()

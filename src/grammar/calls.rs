@@ -528,9 +528,7 @@ struct Form {
 
 /// Every type, those first that are told by how their values begin.
 fn any_type() -> Vec<(&'static str, Value)> {
-    let types = [
-        "null", "boolean", "number", "array", "object", "string",
-    ];
+    let types = ["null", "boolean", "number", "array", "object", "string"];
     let of = |name: &'static str| {
         let schema = [("type".to_owned(), Value::from(name))];
         (name, Value::Object(Map::from_iter(schema)))

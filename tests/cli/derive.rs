@@ -256,6 +256,63 @@ fn several_sources_need_a_place_for_their_files() {
         .run("derive chat.jinja chat.jinja --out-dir out --report r")
         .refused(2);
     assert_snapshot!(told, @r#"error[usage]: --report is for one source; with --out-dir each gets a report"#);
+    let told = bench
+        .run("derive chat.jinja chat.jinja --out-dir out --grammar g")
+        .refused(2);
+    assert_snapshot!(told, @"error[usage]: --grammar is for one source");
+}
+
+/// A chat template whose arguments are Python's, which no content parser reads.
+const PYTHON: &str = "{% for m in messages %}<{{ m.role }}>{{ m.content or '' }}{% for c in m.tool_calls or [] %}\
+    [call {{ c.function.name }}{% for k, v in c.function.arguments.items() %}|{{ k }}={{ v }};{% endfor %}]{% endfor %}</s>{% endfor %}\
+    {% if tools %}{{ tools | tojson }}{% endif %}{% if add_generation_prompt %}<assistant>{% endif %}";
+
+#[test]
+fn the_grammar_reads_what_no_response_template_does() {
+    let bench = Bench::new().file("python.jinja", PYTHON).file(
+        "tools.json",
+        r#"[{"name": "book", "parameters": {"properties": {"seat": {"type": "string"}}}}]"#,
+    );
+    let run = bench.run("derive python.jinja --grammar g.json");
+    assert_eq!(run.status, 1, "{run}");
+    assert!(
+        run.stderr
+            .contains("obverse derive python.jinja --grammar python.grammar.json"),
+        "{run}"
+    );
+    let numbers = |line: &str| {
+        let numbers = line.split(|c: char| !c.is_ascii_digit());
+        let numbers = numbers.filter_map(|text| text.parse::<usize>().ok());
+        numbers.collect::<Vec<usize>>()
+    };
+    let line = run
+        .stderr
+        .lines()
+        .find(|line| line.contains("the grammar reads"));
+    let [read, of, missed_read, missed] = numbers(line.unwrap_or_default())[..] else {
+        panic!("{run}");
+    };
+    assert!(
+        0 < missed_read && missed_read <= missed && of - read == missed - missed_read,
+        "what the response template reads the grammar reads, too, and more: {run}"
+    );
+    let response = "[call book|who=['O\\'Hara', None];|seat=12;]</s>";
+    for (more, seat) in [("", "12"), (" --tools tools.json", "\"12\"")] {
+        let message = bench
+            .run_with(
+                &format!("parse g.json{more} --prefix <user>q</s><assistant>"),
+                response,
+            )
+            .done();
+        let message: serde_json::Value = serde_json::from_str(&message).expect("JSON");
+        let arguments = &message["tool_calls"][0]["function"]["arguments"];
+        assert_eq!(
+            arguments.to_string(),
+            format!(r#"{{"who":["O'Hara",null],"seat":{seat}}}"#)
+        );
+    }
+    let run = bench.run("derive python.jinja --grammar python.jinja");
+    assert_eq!(run.status, 2, "a chat template is not written over: {run}");
 }
 
 #[test]

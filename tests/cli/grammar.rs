@@ -245,3 +245,25 @@ fn a_source_that_is_no_chat_template_says_what_to_do() {
     assert_eq!(run.status, 2);
     assert!(run.stderr.contains("opn"), "{}", run.stderr);
 }
+
+#[test]
+fn any_tool_is_for_who_reads() {
+    let bench = bench();
+    let ask = "grammar chat.jinja --tools tools.json --any-tool --format";
+    let bench_peg = bench.run(&format!("{ask} peg")).done();
+    let bench = bench.file("g.json", &bench_peg);
+    let response = r#"<call>{"name": "other", "arguments": {"x": [1]}}</call></s>"#;
+    let read = bench.run_with("parse g.json", response).done();
+    let read: Value = serde_json::from_str(&read).expect("JSON");
+    let function = &read["tool_calls"][0]["function"];
+    assert_eq!(function["name"], "other");
+    assert_eq!(function["arguments"], serde_json::json!({"x": [1]}));
+    let wrong = r#"<call>{"name": "find", "arguments": {"what": 1}}</call></s>"#;
+    let run = bench.run_with("parse g.json", wrong);
+    assert_eq!(run.status, 0, "a tool that is known may be another: {run}");
+    let told = bench.run(&format!("{ask} gbnf")).refused(2);
+    assert!(
+        told.contains("`--any-tool` is for `--format peg` alone"),
+        "{told}"
+    );
+}

@@ -151,6 +151,12 @@ fn lines_may_be_parsed_with_grammars() {
         answer["events"][2][1]["value"]["function"],
         json!({"name": "f", "arguments": {}})
     );
+    let tools = json!([{"name": "f", "parameters": {"properties": {"a": {"type": "integer"}}}}]);
+    let line =
+        json!({"response": "<c>f:{'a': '5'}</c>", "tools": tools, "template": value(GRAMMAR)});
+    let answer = value(&bench().run_with("parse --jsonl", line.to_string()).done());
+    let call = &answer["message"]["tool_calls"][0]["function"];
+    assert_eq!(call["arguments"], json!({"a": 5}), "{answer}");
     let line = json!({"response": "", "template": {"peg": 1, "root": {"ref": "x"}}});
     let run = bench().run_with("parse --jsonl", line.to_string());
     assert_eq!(run.status, 1);

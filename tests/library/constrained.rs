@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use obverse::derive::{Case, Verdict};
+use obverse::derive::Case;
 use obverse::grammar::emit::Language;
 use obverse::grammar::reader::{self, Template};
 use obverse::grammar::{Grammar, Request, Sampler, StrictReader, ToolChoice, WrittenFormat};
@@ -319,20 +319,44 @@ fn what_may_be_written_is_read_to_one_message_at_length() {
     assert!(surprises.is_empty(), "{}", surprises.join("\n"));
 }
 
-/// Messages that no response template brings back, and the grammar neither: their text is not that of the message. Command R+ breaks
-/// lines of arguments at line separators.
+/// How many messages the grammar that reads any tool does not bring back. Command R+ breaks lines of arguments at line separators, so
+/// that their text is not that of the message; the others are not proved: what they write behind results of tools is no response.
 const LOST: &[(&str, usize)] = &[
     ("command_r_plus", 2),
     ("llamacpp/CohereForAI-c4ai-command-r-plus-tool_use.jinja", 2),
+    ("deepseek_r1_distill", 48),
+    ("deepseek_r1_distill_tools", 127),
+    ("deepseek_v3", 62),
+    (
+        "llamacpp/deepseek-ai-DeepSeek-R1-Distill-Llama-8B.jinja",
+        48,
+    ),
+    (
+        "llamacpp/deepseek-ai-DeepSeek-R1-Distill-Qwen-32B.jinja",
+        127,
+    ),
+    ("trl/deepseek_r1_distill.jinja", 48),
+    ("trl/deepseek_r1_distill_training.jinja", 48),
+    ("trl/deepseekv3.jinja", 62),
+    ("trl/deepseekv3_training.jinja", 62),
+    ("nemotron_nano_2", 8),
+    ("llamacpp/NVIDIA-Nemotron-Nano-v2.jinja", 8),
+    ("muse_glimmer", 5),
+    ("llamacpp/muse-glimmer.jinja", 5),
+    ("trl/muse_glimmer.jinja", 5),
+    ("trl/muse_glimmer_training.jinja", 5),
 ];
 
-/// The inexpressible chat templates of which the grammar does not bring back as many messages as is known.
+/// The chat templates of which the grammar does not bring back as many messages as is known.
 fn lost(subjects: &[&Derived]) -> Vec<String> {
     let found = cores::each(subjects, |derived| {
         let reader = StrictReader::of(derived.expect()).expect("a reader");
-        for one in &reader.missed {
-            println!("{}: {:?} {:?}", derived.known_as(), one.response, one.error);
-        }
+        assert_eq!(
+            reader.of - reader.read,
+            reader.missed.len(),
+            "{}",
+            derived.name
+        );
         reader.missed.len()
     });
     let subjects = subjects.iter().zip(found);
@@ -363,15 +387,11 @@ fn the_grammar_reads_what_a_response_template_misses() {
 
 #[test]
 #[ignore = "all chat templates; `.ci/run` runs it"]
-fn the_grammar_reads_what_a_response_template_misses_at_length() {
+fn the_grammar_reads_calls_of_any_tool_at_length() {
     let subjects: Vec<&Derived> = derived::all()
         .iter()
-        .filter(|one| {
-            one.outcome
-                .as_ref()
-                .is_ok_and(|derivation| derivation.report.verdict == Verdict::Inexpressible)
-        })
+        .filter(|one| one.outcome.is_ok())
         .collect();
-    assert!(subjects.len() > 4, "some are inexpressible");
+    assert!(subjects.len() > 60, "there are our own at least");
     assert_eq!(lost(&subjects), Vec::<String>::new());
 }

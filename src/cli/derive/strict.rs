@@ -31,7 +31,9 @@ fn told(reader: &StrictReader, missed: usize) -> String {
     } = reader;
     let more = match missed {
         0 => String::new(),
-        _ => format!(", {read_of_missed} of the {missed} among them that do not come back by the response template"),
+        _ => format!(
+            ", {read_of_missed} of the {missed} among them that do not come back by the response template"
+        ),
     };
     format!("  the grammar reads {read} of {of} messages{more}\n")
 }

@@ -19,8 +19,6 @@ use crate::cli::table;
 /// The width of the first column.
 const COLUMN: usize = 11;
 
-/// How many messages are tried with a grammar.
-
 /// How many causes are told.
 const CAUSES: usize = 3;
 
@@ -433,7 +431,10 @@ fn next(report: &Report, is_lost: bool, strictly: Option<[usize; 2]>) -> String 
     });
     if let Some(what) = &brings {
         rows.push((
-            format!("obverse derive {source} --grammar {}", shell(&format!("{name}.grammar.json"))),
+            format!(
+                "obverse derive {source} --grammar {}",
+                shell(&format!("{name}.grammar.json"))
+            ),
             what,
         ));
     }

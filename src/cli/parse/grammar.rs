@@ -20,21 +20,20 @@ pub(super) fn run(args: &Args, template: &Template, response: &Path) -> Result<S
     let refused = [
         (args.deltas.is_some(), "--deltas"),
         (args.state, "--state"),
-        (!args.given.tools()?.is_empty(), "--tools"),
         (args.skip_json_strings, "--skip-json-strings"),
     ];
     if let Some((_, what)) = refused.iter().find(|(given, _)| *given) {
         let message = format!("{what} is for response templates, and TEMPLATE is a grammar");
         let problem = Problem::failed("usage", message);
         return Err(problem
-            .with_hint("a grammar says itself what is text and what is a value; --events and --chunks it takes")
+            .with_hint("with a grammar there are --events, --chunks, --prefix and --tools")
             .into());
     }
     let prefix = args.given.prefix()?.unwrap_or_default();
     let mut reading = input::open(response)?;
     let name = input::name(response);
     let mut following = Following {
-        reader: reader(template, &args.limits()),
+        reader: reader(template, &args.limits(), &args.given.tools()?),
         name: &name,
         out: output::results(),
         events: args.events,
@@ -150,10 +149,10 @@ impl<W: Write> Following<'_, W> {
 }
 
 /// A reader that keeps as much as a parser with these limits may hold.
-pub(super) fn reader(template: &Template, limits: &Limits) -> Reader {
+pub(super) fn reader(template: &Template, limits: &Limits, tools: &[Value]) -> Reader {
     let mut options = Options::default();
     options.limits.held_bytes = limits.held_bytes;
-    Reader::with_options(template, options)
+    Reader::with_options(template, options).tools(tools)
 }
 
 /// The outcome of parsing a response in pieces.

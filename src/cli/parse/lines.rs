@@ -185,13 +185,13 @@ impl Request {
     fn answer(&self, out: &mut Map) {
         match &self.given {
             Given::Template(template, markers) => self.answer_with(template, markers, out),
-            Given::Grammar(_) if self.protocol.is_some() || !self.tools.is_empty() => {
-                let message = "a grammar knows no deltas and no tools: it says itself what is text and what is a value";
+            Given::Grammar(_) if self.protocol.is_some() => {
+                let message = "a grammar knows no deltas: they are for response templates";
                 out.insert("error", Value::Object(wire::error("input", message)));
             }
             Given::Grammar(template) => {
                 let answer = grammar::answer(
-                    grammar::reader(template, &self.options.limits),
+                    grammar::reader(template, &self.options.limits, &self.tools),
                     &self.prefix,
                     &self.chunks,
                     self.finalize,

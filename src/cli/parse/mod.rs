@@ -71,7 +71,7 @@ const RAW: usize = 200;
 /// the whole response, so there are no events, no prefix and no tools. An error names the node of the schema.
 ///
 /// TEMPLATE may also be a grammar, for formats that a response template cannot say (docs/grammars.md): the events are the same, the
-/// response must match the grammar to its end, and the error says where it does not. It takes no --deltas, no --state and no --tools.
+/// response must match the grammar to its end, and the error says where it does not. It takes no --deltas and no --state.
 ///
 /// With --jsonl each line of input is an object {response or chunks, template?, prefix?, tools?, finalize?, events?,
 /// deltas?, certain?, skip_json_strings?, id?} and each line of output {id?, message, unclaimed?, leaked?} with initial_events, events and final_events if they are

@@ -234,6 +234,80 @@ fn the_prefix_is_read_from_the_anchor_on() {
     );
 }
 
+#[test]
+fn the_last_of_several_anchors_counts() {
+    let text = r#"{"peg": 1, "root": {"tag": "content", "of": "rest"}, "message": {"start_anchor": ["[A]", "[R]"]}}"#;
+    let template = Template::from_json(text).expect("a template");
+    assert_eq!(
+        Template::from_value(&template.to_value()),
+        Ok(template.clone())
+    );
+    for (prefix, message) in [
+        ("[A]x[R]", r#"{"role": "assistant", "content": "y"}"#),
+        ("[R]x[A]z", r#"{"role": "assistant", "content": "zy"}"#),
+    ] {
+        let mut reader = Reader::new(&template);
+        let sink = &mut |_: Event<'_>| ();
+        reader.read_prefix(prefix, sink);
+        reader.feed(b"y", sink);
+        reader.finish(sink);
+        assert_eq!(written(reader.into_message()), message, "{prefix}");
+    }
+    let wrong = r#"{"peg": 1, "root": "any", "message": {"start_anchor": ["x", 1]}}"#;
+    let error = Template::from_json(wrong).map_err(|error| error.to_string());
+    assert_eq!(
+        error,
+        Err("$.message.start_anchor[1]: this must be a string, not a number".to_owned())
+    );
+}
+
+/// What stands between tags is what it looks like, unless the tools say otherwise.
+#[test]
+fn arguments_have_the_types_of_the_tools() {
+    let value = choice([
+        tag("tool-arg-value", json()) + peek(literal(";")),
+        tag("tool-arg-value", python()) + peek(literal(";")),
+        tag("tool-arg-string-value", until(";")),
+    ]);
+    let argument = tag("tool-arg-name", until("=")) + "=" + value + ";";
+    let call = tag("tool-name", until(":")) + ":" + zero_or_more(argument);
+    let template = template(tag("tool", call) + end());
+    let read = |tools: &str, text: &str| {
+        let tools = json::parse(tools).expect("tools");
+        let mut reader = Reader::new(&template).tools(tools.as_array().expect("a list"));
+        let sink = &mut |_: Event<'_>| ();
+        reader.feed(text.as_bytes(), sink);
+        reader.finish(sink);
+        assert_eq!(reader.take_errors(), []);
+        let message = Value::Object(reader.into_message());
+        let calls = message.get("tool_calls").and_then(Value::as_array);
+        let function = calls.and_then(|calls| calls[0].get("function"));
+        json::to_string(
+            function
+                .and_then(|f| f.get("arguments"))
+                .expect("arguments"),
+        )
+    };
+    let text = "f:a=5;b=['x', None];c=[1;d=Yes;e=2;";
+    assert_eq!(
+        read("[]", text),
+        r#"{"a": 5, "b": ["x", null], "c": "[1", "d": "Yes", "e": 2}"#
+    );
+    let tools = r##"[{"function": {"name": "f", "parameters": {"properties": {"a": {"type": "string"},
+        "b": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "c": {"type": "array"}, "d": {"$ref": "#/$defs/d"},
+        "e": {"type": "number"}}, "$defs": {"d": {"type": "string"}}}}}]"##;
+    assert_eq!(
+        read(tools, text),
+        r#"{"a": "5", "b": "['x', None]", "c": "[1", "d": "Yes", "e": 2}"#
+    );
+    let other = tools.replace("\"f\"", "\"g\"");
+    assert_eq!(
+        read(&other, text),
+        read("[]", text),
+        "of another tool nothing is known"
+    );
+}
+
 /// The text of what is not shown yet was let go.
 #[test]
 fn what_is_atomic_is_told_whole() {

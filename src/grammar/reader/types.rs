@@ -15,7 +15,14 @@ pub(super) struct Types(HashMap<String, HashMap<String, Vec<&'static str>>>);
 
 /// The keywords of which one at least says what type a value has.
 const TELLING: [&str; 8] = [
-    "type", "anyOf", "oneOf", "enum", "const", "$ref", "properties", "items",
+    "type",
+    "anyOf",
+    "oneOf",
+    "enum",
+    "const",
+    "$ref",
+    "properties",
+    "items",
 ];
 
 impl Types {
@@ -26,9 +33,9 @@ impl Types {
             let name = function.get("name").and_then(Value::as_str)?;
             let parameters = function.get("parameters")?;
             let properties = parameters.get("properties").and_then(Value::as_object)?;
-            let told = properties.iter().filter(|(_, schema)| {
-                TELLING.iter().any(|keyword| schema.get(keyword).is_some())
-            });
+            let told = properties
+                .iter()
+                .filter(|(_, schema)| TELLING.iter().any(|keyword| schema.get(keyword).is_some()));
             let types = told.map(|(key, schema)| {
                 let types = typed(schema, parameters, 0).into_iter();
                 (key.to_string(), types.map(|(of, _)| of).collect())

@@ -21,7 +21,7 @@ given. *not proved*: something else did not come back; the reason is the first o
 messages that are rendered came back whole. *rounds*: messages that came back; beside them those that did not, those that stand for
 another message because of what is in a text of them (alike), those that the chat template refuses or of which it leaves out what makes
 their kind (skipped), and those whose reasoning it drops, written in by hand (injected). *Missed*: messages that do not come back although no other renders alike; the
-[grammar](grammars.md#what-a-response-template-misses) of the format, which `obverse grammar --format peg` writes and `obverse parse` takes, reads so many of them.
+[grammar](grammars.md#what-a-response-template-misses) of the format, which `obverse derive --grammar FILE` writes and `obverse parse` takes, reads so many of them.
 ";
 
 /// The whole page.

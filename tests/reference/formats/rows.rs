@@ -1,6 +1,5 @@
 //! One derivation as the cells of a row.
 
-
 use obverse::derive::{Derivation, Verdict};
 use obverse::diagnostic::Severity;
 use obverse::grammar::StrictReader;

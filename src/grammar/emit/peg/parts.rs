@@ -4,10 +4,10 @@ use super::firsts::lead;
 use super::text;
 use super::walk::Writer;
 use crate::grammar::avoid::{Avoid, Piece};
-use crate::grammar::expr::{Expr as Node, Id, JsonOf, OR_PYTHON, ANY_NAME, ANY_VALUE};
+use crate::grammar::expr::{ANY_NAME, ANY_VALUE, Expr as Node, Id, JsonOf, OR_PYTHON};
 use crate::grammar::peg::build::{
-    Expr, any, chars, choice, cut, eps, json, json_array, json_object, literal, negate, one_or_more, peek, python, reference, repeat,
-    schema, sequence, tag, until_one_of,
+    Expr, any, chars, choice, cut, eps, json, json_array, json_object, literal, negate,
+    one_or_more, peek, python, reference, repeat, schema, sequence, tag, until_one_of,
 };
 use crate::value::{Value, json as text_of_json};
 
@@ -26,7 +26,8 @@ impl Writer<'_> {
     pub(super) fn part(&mut self, id: Id, decided: bool, following: &[String]) -> Expr {
         if !decided && let Some(known) = self.shared.get(&id) {
             let mut known = known.iter();
-            let known = known.find(|(behind, outer, _)| behind == following && *outer == self.outer);
+            let known =
+                known.find(|(behind, outer, _)| behind == following && *outer == self.outer);
             if let Some((.., name)) = known {
                 return reference(name);
             }
@@ -121,7 +122,8 @@ impl Writer<'_> {
                 }
                 is_lead = false;
             }
-            if let Some(value) = self.any_value_before(*item, &items[at + 1..], &behind, following) {
+            if let Some(value) = self.any_value_before(*item, &items[at + 1..], &behind, following)
+            {
                 parts.push(value);
                 break;
             }
@@ -190,12 +192,19 @@ impl Writer<'_> {
             return None;
         };
         let (of, close) = (*of, close.clone());
-        let ends: Vec<String> = following.iter().chain(self.behind_part()?).cloned().collect();
+        let ends: Vec<String> = following
+            .iter()
+            .chain(self.behind_part()?)
+            .cloned()
+            .collect();
         let raw = self.raw_text(of)?;
-        let others = raw.pieces().iter().filter_map(|pieces| match pieces.as_slice() {
-            [Piece::Text(text)] if text != close.trim() => Some(text.clone()),
-            _ => None,
-        });
+        let others = raw
+            .pieces()
+            .iter()
+            .filter_map(|pieces| match pieces.as_slice() {
+                [Piece::Text(text)] if text != close.trim() => Some(text.clone()),
+                _ => None,
+            });
         let others: Vec<String> = others.collect();
         let stop = self.stop(following)?;
         let value = self.any_value(of, next);
@@ -307,7 +316,9 @@ impl Writer<'_> {
             Node::Text(text) => literal(text),
             Node::Run { chars, min, .. } if *min > 0 => text::run(chars, 1, Some(1)),
             Node::Choice(items) => {
-                return items.iter().try_for_each(|id| self.starts(*id, within, found));
+                return items
+                    .iter()
+                    .try_for_each(|id| self.starts(*id, within, found));
             }
             Node::Seq(items) => {
                 for item in items {
