@@ -1,6 +1,5 @@
 //! The schema of a tool's arguments, taken apart for formats that write one argument at a time.
 
-use super::json::referred;
 use crate::value::{Map, Value};
 
 /// The values that a schema lists; `None` where it lists none.
@@ -27,6 +26,18 @@ pub(super) fn standing_alone(schema: &Value, root: &Value) -> Value {
         }
     }
     Value::Object(whole)
+}
+
+/// Returns what a reference within a document leads to.
+pub(crate) fn referred<'v>(root: &'v Value, reference: &str) -> Option<&'v Value> {
+    let path = reference.strip_prefix('#')?;
+    path.split('/').skip(1).try_fold(root, |value, step| {
+        let step = step.replace("~1", "/").replace("~0", "~");
+        match value {
+            Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+            value => value.get(&step),
+        }
+    })
 }
 
 /// The types that a schema takes, each with what it asks of a value of that type.

@@ -88,7 +88,7 @@ impl<'a> Meant<'a> {
         }
     }
 
-    /// What comes of it instead of the message; `None` where it comes back. Numbers are the same where their values are.
+    /// Returns what comes of it instead of the message; `None` where it comes back. Numbers are the same where their values are.
     fn lost(self, template: &Template) -> Option<Counterexample> {
         let mut reader = Reader::new(template).tools(&self.tools);
         let sink = &mut |_: Event<'_>| ();

@@ -11,9 +11,10 @@ mod text;
 use super::chars::Chars;
 use super::expr::{Arena, Expr, Id};
 use super::format::Dialect;
+use super::parts::referred;
 use crate::value::{Map, Value, json};
+pub(crate) use schema::named;
 use schema::{both, merged};
-pub(crate) use schema::{named, referred};
 
 /// Keywords that are told by nothing that is written, or say nothing of a value.
 const SILENT: &[&str] = &[

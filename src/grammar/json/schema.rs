@@ -1,5 +1,6 @@
 //! Schemas that say something by way of others: references, and schemas that hold together; and the names of the rules that are made of texts.
 
+use crate::grammar::parts::referred;
 use crate::value::{Map, Value};
 
 /// A text as a part of a rule's name: its letters and digits, and a number that sets it apart.
@@ -21,18 +22,6 @@ pub(crate) fn named(text: &str) -> String {
     let mut word = word.join("-");
     word.truncate(24);
     format!("{word}-{:x}", sum & 0xffff)
-}
-
-/// Returns what a reference within a document leads to.
-pub(crate) fn referred<'v>(root: &'v Value, reference: &str) -> Option<&'v Value> {
-    let path = reference.strip_prefix('#')?;
-    path.split('/').skip(1).try_fold(root, |value, step| {
-        let step = step.replace("~1", "/").replace("~0", "~");
-        match value {
-            Value::Array(items) => items.get(step.parse::<usize>().ok()?),
-            value => value.get(&step),
-        }
-    })
 }
 
 /// One of a union, with what stands beside the union.

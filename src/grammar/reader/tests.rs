@@ -261,7 +261,7 @@ fn the_last_of_several_anchors_counts() {
     );
 }
 
-/// What stands between tags is what it looks like, unless the tools say otherwise.
+/// A value between tags is what it looks like, unless the tools say otherwise.
 #[test]
 fn arguments_have_the_types_of_the_tools() {
     let value = choice([

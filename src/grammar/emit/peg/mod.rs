@@ -16,6 +16,7 @@ mod firsts;
 mod inline;
 mod parts;
 mod text;
+mod unknown;
 mod walk;
 
 use super::{Finding, Text, extend};

@@ -65,6 +65,11 @@ pub(super) fn until(avoid: &Avoid, following: &[String]) -> Expr {
     }
 }
 
+/// A name that goes on to where this follows. It has a character at least.
+pub(super) fn name_before(stop: Expr) -> Expr {
+    one_or_more(sequence([negate(stop), any()]))
+}
+
 /// Any of what is avoided; `None` where nothing is.
 fn sought(avoid: &Avoid) -> Option<Expr> {
     let each = avoid.pieces().iter();

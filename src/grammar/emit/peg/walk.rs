@@ -206,7 +206,7 @@ impl<'g> Writer<'g> {
         part
     }
 
-    /// What follows the part that is being written; `None` where that is not known.
+    /// Returns what follows the part that is being written; `None` where that is not known.
     pub(super) fn behind_part(&self) -> Option<&[String]> {
         let texts = self.outers.get(self.outer.0)?;
         (!texts.is_empty()).then_some(texts)
