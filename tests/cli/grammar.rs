@@ -267,3 +267,54 @@ fn any_tool_is_for_who_reads() {
         "{told}"
     );
 }
+
+/// Calls whose arguments stand between tags.
+const TAGS: &str = "{% for m in messages %}<{{ m.role }}>{{ m.content or '' }}{% for c in m.tool_calls or [] %}\
+    <call {{ c.function.name }}>{% for k, v in c.function.arguments.items() %}<p {{ k }}>{{ v if v is string else v | tojson }}</p>{% endfor %}</call>{% endfor %}</s>{% endfor %}\
+    {% if tools %}{{ tools | tojson }}{% endif %}{% if add_generation_prompt %}<assistant>{% endif %}";
+
+/// A tool may take arguments that it does not declare, between tags as in JSON.
+#[test]
+fn arguments_that_are_not_declared_stand_between_tags() {
+    let tools = r#"[{"name": "any", "parameters": {"type": "object"}}, {"name": "more", "parameters": {"type": "object",
+        "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": {"type": "boolean"}}}]"#;
+    let bench = Bench::new()
+        .file("tags.jinja", TAGS)
+        .file("tools.json", tools);
+    let told = bench
+        .run("grammar tags.jinja --tools tools.json --format gbnf")
+        .stderr;
+    for name in ["any", "more"] {
+        let note = format!("note: `{name}` takes arguments that its schema does not declare");
+        assert!(told.contains(&note), "{told}");
+    }
+    for (response, is_allowed) in [
+        ("<call any></call></s>", true),
+        ("<call any><p x-1>so</p><p y>[1]</p></call></s>", true),
+        ("<call more><p n>1</p><p z>true</p></call></s>", true),
+        ("<call more><p n>1</p><p z>3</p></call></s>", false),
+        ("<call more><p z>true</p></call></s>", false),
+    ] {
+        let ask = "grammar tags.jinja --tools tools.json --accepts -";
+        let run = bench.run_with(ask, response);
+        assert_eq!(run.status, i32::from(!is_allowed), "{response}: {run}");
+    }
+    let template = bench.run("derive tags.jinja").stdout;
+    let bench = bench.file("template.json", &template);
+    let ask = "grammar tags.jinja --tools tools.json --tool-choice required --sample 25";
+    let mut named = 0;
+    for text in lines(&bench.run(ask).stdout) {
+        let response = text.as_str().expect("a text");
+        let read = bench.run_with("parse template.json --tools tools.json", response);
+        let read: Value = serde_json::from_str(&read.stdout).expect("JSON");
+        for call in read["tool_calls"].as_array().expect("calls") {
+            let arguments = call["function"]["arguments"]
+                .as_object()
+                .expect("arguments");
+            named += arguments.len();
+            let is_more = call["function"]["name"] == "more";
+            assert!(!is_more || arguments["n"].is_i64(), "{call}");
+        }
+    }
+    assert!(named > 25, "{named}");
+}

@@ -42,6 +42,12 @@ impl Calls<'_> {
             None if properties.is_empty() => Some(any_type()),
             _ => None,
         };
+        if let (Some(_), Some(name)) = (&further, &tool.name) {
+            self.note(
+                "undeclared-arguments",
+                format!("`{name}` takes arguments that its schema does not declare: their names are letters, digits and the signs _ - . and nothing keeps a model from writing one twice"),
+            );
+        }
         let further = further.map(|types| self.tag(None, types, &tool.parameters, around));
         let separator = self.arena.text(separator);
         members_and(self.arena, &items, further, separator)
