@@ -311,6 +311,13 @@ fn the_grammar_reads_what_no_response_template_does() {
             format!(r#"{{"who":["O'Hara",null],"seat":{seat}}}"#)
         );
     }
+    let run = bench.run("derive python.jinja --quiet --grammar -");
+    let written = std::fs::read_to_string(bench.path("g.json")).expect("the grammar");
+    assert_eq!((run.status, run.stdout.as_str()), (1, written.as_str()));
+    let told = bench
+        .run("derive python.jinja --conversation --grammar g.json")
+        .refused(2);
+    assert!(told.contains("without --conversation"), "{told}");
     let run = bench.run("derive python.jinja --grammar python.jinja");
     assert_eq!(run.status, 2, "a chat template is not written over: {run}");
 }

@@ -132,6 +132,7 @@ pub(super) fn refuse_others(args: &Args) -> Result<(), Problem> {
         (args.write, "--write"),
         (args.explain.is_some(), "--explain"),
         (!args.prefer.is_empty(), "--prefer"),
+        (args.grammar.is_some(), "--grammar"),
     ];
     match others.into_iter().find(|(given, _)| *given) {
         Some((_, name)) => Err(Problem::failed(

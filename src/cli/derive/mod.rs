@@ -57,7 +57,7 @@ pub(crate) struct Args {
     /// models have it. DIR/hub-list.json says what came of each, and the same command goes on where another one was ended
     #[cfg(feature = "http")]
     #[arg(long, value_name = "FILE", requires = "out_dir")]
-    #[arg(conflicts_with_all = ["sources", "report", "html", "explain", "write", "conversation", "responses"])]
+    #[arg(conflicts_with_all = ["sources", "report", "html", "explain", "write", "conversation", "responses", "grammar"])]
     hub_list: Option<PathBuf>,
 
     /// Write DIR/NAME.json and DIR/NAME.report.json for each source, instead of to standard output
@@ -74,7 +74,7 @@ pub(crate) struct Args {
     html: Option<PathBuf>,
 
     /// Write the grammar of the format as well, which reads what no response template does: Python literals, escapes, odd names.
-    /// `obverse parse` takes it as TEMPLATE
+    /// `obverse parse` takes it as TEMPLATE; - writes it to standard output, in the place of the response template
     #[arg(long, value_name = "FILE")]
     grammar: Option<PathBuf>,
 
@@ -334,11 +334,17 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
         }
         None => false,
     };
+    let mut grammar_to_stdout = None;
     if let Some(path) = &args.grammar {
-        refuse_source(path, &opened.source.path)?;
-        let told = strict::write(path, derivation, args.force)?;
+        let (text, told) = strict::grammar(derivation)?;
+        if input::is_stdin(path) {
+            grammar_to_stdout = Some(text);
+        } else {
+            refuse_source(path, &opened.source.path)?;
+            replace_or_force(path, &text, args.force)?;
+            wrote.push(path.clone());
+        }
         output::tell(&told);
-        wrote.push(path.clone());
     }
     let page = args.html.as_ref().map(|_| page(opened, derivation));
     let page_to_stdout = match (&args.html, &page) {
@@ -360,6 +366,8 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
     }
     if let Some(page) = page_to_stdout {
         output::print_text(page)?;
+    } else if let Some(grammar) = grammar_to_stdout {
+        output::print_text(&grammar)?;
     } else if args.format == Shape::Json {
         output::print_json(&reported)?;
     } else if report_to_stdout {

@@ -1,24 +1,20 @@
 //! The grammar of a derived format, written for who reads with it.
 
-use std::path::Path;
-
 use obverse::derive::Derivation;
 use obverse::grammar::StrictReader;
 use obverse::value::json;
 
 use crate::cli::problem::Problem;
-use crate::cli::replace::replace_or_force;
 use crate::cli::stop::Stop;
 
-/// Writes the grammar, and returns what is to be told of it.
-pub(super) fn write(path: &Path, derivation: &Derivation, force: bool) -> Result<String, Stop> {
+/// The grammar as text, and what is to be told of it.
+pub(super) fn grammar(derivation: &Derivation) -> Result<(String, String), Stop> {
     let Some(reader) = StrictReader::of(derivation) else {
         let message = "no response that came back shows how the format is written, so there is no grammar of it";
         return Err(Problem::failed("no-grammar", message).into());
     };
     let text = format!("{}\n", json::to_string(&reader.template.to_value()));
-    replace_or_force(path, &text, force)?;
-    Ok(told(&reader, derivation.missed.len()))
+    Ok((text, told(&reader, derivation.missed.len())))
 }
 
 /// How far the grammar was seen to read.
