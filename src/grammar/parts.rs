@@ -14,6 +14,16 @@ pub(super) fn literals(schema: &Value) -> Option<Vec<Value>> {
     }
 }
 
+/// The schema of the members that an object's schema does not declare, by its `additionalProperties` and whether it declares any at all;
+/// `None` where there may be none.
+pub(super) fn undeclared(additional: Option<&Value>, declares: bool) -> Option<Value> {
+    match additional {
+        Some(allowed @ (Value::Bool(true) | Value::Object(_))) => Some(allowed.clone()),
+        None if !declares => Some(Value::Bool(true)),
+        _ => None,
+    }
+}
+
 /// A part of a schema as a schema of its own, with what its references lead into.
 pub(super) fn standing_alone(schema: &Value, root: &Value) -> Value {
     let (Value::Object(part), Value::Object(root)) = (schema, root) else {

@@ -106,12 +106,9 @@ impl Request {
         Self { tools, ..self }
     }
 
-    /// Allows calls of any tool with any arguments.
-    pub fn any_tool(self) -> Self {
-        Self {
-            any_tool: true,
-            ..self
-        }
+    /// Sets [`Request::any_tool`].
+    pub fn any_tool(self, any_tool: bool) -> Self {
+        Self { any_tool, ..self }
     }
 
     /// Sets which calls may or must be written.

@@ -3,6 +3,7 @@
 //! A response template has the content parsers of its standard, which read no Python literals, undo no escapes in texts and know no
 //! `None` among JSON. The PEG of the same format does, since [`emit`](super::emit) writes a Python literal as another way to read each
 //! value that is not a plain text. Proved as a response template is: what came of a message's render must be the message.
+//! The reader is told of the tools that the judge had, and where the response template misses a message, of tools as that message calls them.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ impl WrittenFormat {
     /// The grammar that reads a response to any prompt with calls of any tools, and how it is read with; `None` where nothing is known
     /// to be written in the format.
     pub fn reader(&self) -> Option<Template> {
-        let grammar = self.grammar(&Request::default().any_tool()).ok()?;
+        let grammar = self.grammar(&Request::default().any_tool(true)).ok()?;
         Template::from_json(&grammar.write(Language::Peg).text).ok()
     }
 }
@@ -123,7 +124,7 @@ fn tools_of(message: &Value) -> Vec<Value> {
         let of = |value: &Value| {
             Value::Object(Map::from_iter([(
                 "type".to_owned(),
-                Value::from(type_of(value)),
+                Value::from(value.schema_type()),
             )]))
         };
         let arguments = arguments.iter();
@@ -143,19 +144,6 @@ fn tools_of(message: &Value) -> Vec<Value> {
     };
     let calls = message.get("tool_calls").and_then(Value::as_array);
     calls.unwrap_or_default().iter().filter_map(tool).collect()
-}
-
-/// The type of a value, as JSON Schema calls it.
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Int(_) => "integer",
-        Value::Float(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 /// Returns true if two values are the same, where one number may be whole and the other not.

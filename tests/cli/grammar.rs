@@ -276,7 +276,8 @@ const TAGS: &str = "{% for m in messages %}<{{ m.role }}>{{ m.content or '' }}{%
 /// A tool may take arguments that it does not declare, between tags as in JSON.
 #[test]
 fn arguments_that_are_not_declared_stand_between_tags() {
-    let tools = r#"[{"name": "any", "parameters": {"type": "object"}}, {"name": "more", "parameters": {"type": "object",
+    let tools = r#"[{"name": "any", "parameters": {"type": "object"}}, {"name": "empty", "parameters": {"type": "object",
+        "properties": {"n": {"type": "integer"}}, "additionalProperties": {}}}, {"name": "more", "parameters": {"type": "object",
         "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": {"type": "boolean"}}}]"#;
     let bench = Bench::new()
         .file("tags.jinja", TAGS)
@@ -291,6 +292,7 @@ fn arguments_that_are_not_declared_stand_between_tags() {
     for (response, is_allowed) in [
         ("<call any></call></s>", true),
         ("<call any><p x-1>so</p><p y>[1]</p></call></s>", true),
+        ("<call empty><p z>true</p><p y>so</p></call></s>", true),
         ("<call more><p n>1</p><p z>true</p></call></s>", true),
         ("<call more><p n>1</p><p z>3</p></call></s>", false),
         ("<call more><p z>true</p></call></s>", false),

@@ -161,11 +161,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             )
             .into());
         }
-        if args.html.is_some() {
-            return Err(Problem::failed("usage", "--html is for one source").into());
-        }
-        if args.grammar.is_some() {
-            return Err(Problem::failed("usage", "--grammar is for one source").into());
+        for (path, name) in [(&args.html, "--html"), (&args.grammar, "--grammar")] {
+            if path.is_some() {
+                let message = format!("{name} is for one source");
+                return Err(Problem::failed("usage", message).into());
+            }
         }
     }
     if let Some(folder) = &args.out_dir {

@@ -175,6 +175,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     };
     let request = Request::default()
         .tools(tools)
+        .any_tool(args.any_tool)
         // The conversion fails for nothing.
         .tool_choice(ToolChoice::from_str(&args.tool_choice).unwrap_or_default())
         .parallel(args.parallel == Parallel::Yes)
@@ -182,10 +183,6 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         .prefix(prefix)
         .response_format(response_format.map(|(schema, _)| schema))
         .special_tokens(special_tokens);
-    let request = match args.any_tool {
-        true => request.any_tool(),
-        false => request,
-    };
     let grammar = written
         .grammar(&request)
         .map_err(|error| Problem::failed("no-grammar", error.to_string()))?;

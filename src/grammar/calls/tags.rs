@@ -4,7 +4,7 @@ use super::Calls;
 use crate::grammar::expr::{ANY_VALUE, Id, OR_PYTHON};
 use crate::grammar::format::{Dialect, Tag, TagAtom, TagForm};
 use crate::grammar::json::members_and;
-use crate::grammar::parts::{literals, standing_alone, typed};
+use crate::grammar::parts::{literals, standing_alone, typed, undeclared};
 use crate::grammar::request::Tool;
 use crate::value::{Map, Value, json};
 
@@ -36,12 +36,12 @@ impl Calls<'_> {
                 (tag, required.contains(&key.as_str()))
             })
             .collect();
-        let further = match tool.parameters.get("additionalProperties") {
-            Some(Value::Bool(true)) => Some(any_type()),
-            Some(schema @ Value::Object(_)) => Some(typed(schema, &tool.parameters, 0)),
-            None if properties.is_empty() => Some(any_type()),
-            _ => None,
-        };
+        let additional = tool.parameters.get("additionalProperties");
+        let further = undeclared(additional, !properties.is_empty()).map(|schema| match &schema {
+            // An empty schema asks for nothing.
+            Value::Object(asked) if !asked.is_empty() => typed(&schema, &tool.parameters, 0),
+            _ => any_type(),
+        });
         if let (Some(_), Some(name)) = (&further, &tool.name) {
             self.note(
                 "undeclared-arguments",

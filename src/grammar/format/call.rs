@@ -56,15 +56,7 @@ pub(crate) fn space_chars() -> Chars {
 
 /// The characters of ids.
 fn id_chars() -> Chars {
-    Chars::from_ranges(&[
-        ('a', 'z'),
-        ('A', 'Z'),
-        ('0', '9'),
-        ('_', '_'),
-        ('-', '-'),
-        ('.', '.'),
-        (':', ':'),
-    ])
+    Chars::of_names().or(&Chars::one(':'))
 }
 
 /// Where a value of a call comes from.

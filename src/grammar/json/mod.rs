@@ -11,7 +11,7 @@ mod text;
 use super::chars::Chars;
 use super::expr::{Arena, Expr, Id};
 use super::format::Dialect;
-use super::parts::referred;
+use super::parts::{referred, undeclared};
 use crate::value::{Map, Value, json};
 pub(crate) use schema::named;
 use schema::{both, merged};
@@ -390,15 +390,8 @@ impl JsonWriter<'_> {
             let member = self.member(name, value);
             items.push((member, required.contains(&key.as_str())));
         }
-        let further = match schema.get("additionalProperties") {
-            Some(Value::Bool(true)) => Some(self.any()),
-            Some(Value::Object(members)) => {
-                let members = Value::Object(members.clone());
-                Some(self.value(&members, depth + 1))
-            }
-            None if properties.is_empty() => Some(self.any()),
-            _ => None,
-        };
+        let further = undeclared(schema.get("additionalProperties"), !properties.is_empty())
+            .map(|schema| self.value(&schema, depth + 1));
         let is_empty = items.iter().all(|(_, is_required)| !is_required);
         let further = further.map(|value| {
             let key = self.key();

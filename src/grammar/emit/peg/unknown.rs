@@ -114,7 +114,7 @@ impl Writer<'_> {
     fn stop(&self, following: &[String]) -> Option<Expr> {
         let all = following.iter().chain(self.behind_part()?);
         let mut texts: Vec<&str> = all.map(String::as_str).collect();
-        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        texts.sort_unstable_by_key(|text| (std::cmp::Reverse(text.len()), *text));
         texts.dedup();
         let texts = choice(texts.into_iter().map(literal));
         Some(choice([texts.clone(), sequence([text::blanks(), texts])]))
