@@ -24,6 +24,8 @@ struct Past {
     called: bool,
     /// True if there was reasoning.
     reasoned: bool,
+    /// True if there was an answer, where one is asked for.
+    answered: bool,
     /// The fields that are counted of which there was a region, a bit each.
     written: u64,
 }
@@ -192,6 +194,7 @@ impl<'a> Walk<'a> {
                 if self.must_reason(past.reasoned) {
                     return None;
                 }
+                next.answered = self.request.response_format.is_some();
             }
             Kind::Text(text) => {
                 if self.request.reasoning == Reasoning::Off && text.blank.is_empty() {
@@ -280,6 +283,10 @@ impl<'a> Walk<'a> {
         if text.lead.is_empty() || is_off {
             return body;
         }
+        if text.is_content && self.request.response_format.is_some() {
+            let lead = self.arena.text(&text.lead);
+            return self.arena.seq([lead, body]);
+        }
         let blank = text.blank.iter();
         let blank: Vec<&String> = blank.filter(|one| !one.starts_with(&text.lead)).collect();
         let lead = self.arena.text(&text.lead);
@@ -326,7 +333,9 @@ impl<'a> Walk<'a> {
                 GraphNode::End => {
                     let past = at.1;
                     let required = self.format.required;
-                    let may_end = !self.request.is_call_required() || past.called;
+                    // Who calls a tool answers later.
+                    let is_answered = self.request.response_format.is_none() || past.answered;
+                    let may_end = past.called || (is_answered && !self.request.is_call_required());
                     let is_whole = past.written & required == required;
                     if may_end && is_whole && !self.must_reason(past.reasoned) {
                         on.push(self.end(edge, past));
@@ -446,8 +455,9 @@ fn rule_name((place, past): At) -> String {
         written => format!("-{written:x}"),
     };
     format!(
-        "{place}{}{}{written}",
+        "{place}{}{}{}{written}",
         flag(past.called, "-called"),
-        flag(past.reasoned, "-reasoned")
+        flag(past.reasoned, "-reasoned"),
+        flag(past.answered, "-answered")
     )
 }

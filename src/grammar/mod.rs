@@ -194,6 +194,9 @@ fn nothing(request: &Request) -> String {
         _ if request.reasoning == Reasoning::On => {
             "reasoning is asked for, and no response shows any"
         }
+        _ if request.response_format.is_some() => {
+            "an answer is asked for, and none can be written here that is JSON"
+        }
         _ => "nothing that is asked for can be written in this format",
     };
     why.to_owned()

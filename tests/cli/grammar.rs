@@ -320,3 +320,32 @@ fn arguments_that_are_not_declared_stand_between_tags() {
     }
     assert!(named > 25, "{named}");
 }
+
+/// An answer that is asked for has to be there: an empty one is no JSON.
+#[test]
+fn an_answer_that_is_asked_for_is_written() {
+    let schema = r#"{"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": false}"#;
+    let bench = bench().file("schema.json", schema);
+    let ask = "grammar chat.jinja --response-format schema.json";
+    for text in lines(&bench.run(&format!("{ask} --sample 25")).done()) {
+        let text = text.as_str().expect("a text");
+        let answer: Value = serde_json::from_str(text.trim_end_matches("</s>")).expect("JSON");
+        // `-0` is a whole number, too.
+        let whole = answer["a"].as_f64().is_some_and(|n| n.fract() == 0.0);
+        assert!(whole, "{text}");
+    }
+    for (response, tools, is_allowed) in [
+        ("{\"a\": 1}</s>", "", true),
+        ("</s>", "", false),
+        ("{\"a\": \"x\"}</s>", "", false),
+        (
+            "<call>{\"name\": \"find\", \"arguments\": {\"what\": \"x\"}}</call></s>",
+            " --tools tools.json",
+            true,
+        ),
+        ("</s>", " --tools tools.json", false),
+    ] {
+        let run = bench.run_with(&format!("{ask}{tools} --accepts -"), response);
+        assert_eq!(run.status, i32::from(!is_allowed), "{response}: {run}");
+    }
+}
