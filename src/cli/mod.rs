@@ -152,9 +152,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 ///
 /// # Errors
 ///
-/// When the model is not there, may not be read, or cannot be reached; the text says which, and what can be done.
-pub fn model_folder(source: &Path) -> Result<Option<PathBuf>, String> {
-    hub::folder(source, Wanted::ChatTemplates).map_err(|problem| problem.told())
+/// When the model is not there, may not be read, or cannot be reached: the code of the error, and a text that says which, and what can be done.
+pub fn model_folder(source: &Path) -> Result<Option<PathBuf>, (String, String)> {
+    hub::folder(source, Wanted::ChatTemplates).map_err(|problem| (problem.code(), problem.told()))
 }
 
 fn run_verb(arguments: &[OsString]) -> Status {

@@ -84,6 +84,12 @@ impl Problem {
             .map_or("", |first| first.message.as_str())
     }
 
+    /// Its code.
+    pub(crate) fn code(&self) -> String {
+        let first = self.diagnostics.first();
+        first.map_or_else(String::new, |first| first.code.to_string())
+    }
+
     /// Everything that it says, in lines without a place.
     pub(crate) fn told(&self) -> String {
         let diagnostics = self.diagnostics.iter().flat_map(|one| {

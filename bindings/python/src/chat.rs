@@ -16,7 +16,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::convert::{self, Foreign};
-use crate::{errors, written};
+use crate::errors::{self, Problem};
+use crate::reader::Derived;
+use crate::written;
 
 /// The stack of the work, in bytes: the threads of Python may have little.
 const STACK: usize = 16 << 20;
@@ -30,11 +32,12 @@ pub(crate) fn open(
     text: Option<String>,
     name: Option<String>,
     tokens: Map,
-) -> Result<ChatTemplateSource, String> {
+) -> Result<ChatTemplateSource, Problem> {
     let mut name = name;
     let mut path = path;
     if let Some(source) = &path
-        && let Some(folder) = obverse::cli::model_folder(source)?
+        && let Some(folder) =
+            obverse::cli::model_folder(source).map_err(|(code, told)| Problem::new(&code, told))?
     {
         // Reports are to say the same on every machine.
         name = name.or_else(|| Some(source.to_string_lossy().into_owned()));
@@ -43,12 +46,9 @@ pub(crate) fn open(
     let loaded = match (&path, &text) {
         (Some(path), None) => chat_template::load(path),
         (None, Some(text)) => chat_template::from_text("chat_template", text),
-        _ => return Err("either a path or a text is needed".to_owned()),
+        _ => return Err(Problem::new("usage", "either a path or a text is needed")),
     };
-    let mut source = loaded
-        .map_err(|error| error.to_string())?
-        .assuming_tokens()
-        .with_special_tokens(tokens);
+    let mut source = loaded?.assuming_tokens().with_special_tokens(tokens);
     if let Some(name) = name {
         source.path = Path::new(&name).to_owned();
         source.name = name;
@@ -95,7 +95,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
     }
 }
 
-/// The response template, the report and the cases by which it was proved.
+/// The response template, the report, and what the derivation knows beyond them.
 #[pyfunction]
 #[pyo3(signature = (*, path = None, text = None, name = None, special_tokens = None, engines = Vec::new(), thorough = false, prefer = Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
@@ -108,7 +108,7 @@ pub(crate) fn derive_from<'py>(
     engines: Vec<String>,
     thorough: bool,
     prefer: Vec<(String, String)>,
-) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, Derived)> {
     let options = Options::default()
         .engines(self::engines(&engines)?)
         .thorough(thorough)
@@ -116,11 +116,12 @@ pub(crate) fn derive_from<'py>(
     let tokens = tokens(special_tokens)?;
     let derived = interruptible(py, move || {
         let source = open(path, text, name, tokens)?;
-        derive::derive(&source, &options).map_err(|error| error.to_string())
+        Ok(derive::derive(&source, &options)?)
     })?;
-    let derivation = derived.map_err(|message| errors::source(py, &message))?;
+    let derivation = derived.map_err(|problem: Problem| errors::source(py, &problem))?;
     let document = convert::to_python(py, &derivation.document.to_value())?;
-    Ok((document, written(py, &derivation.report)?))
+    let report = written(py, &derivation.report)?;
+    Ok((document, report, Derived::new(derivation)))
 }
 
 /// What chat templates support.
@@ -138,7 +139,7 @@ pub(crate) fn inspect_from<'py>(
         let source = open(path, text, name, tokens)?;
         Ok(derive::inspect::inspect(&source, &Options::default()))
     })?;
-    let inspection = inspected.map_err(|message: String| errors::source(py, &message))?;
+    let inspection = inspected.map_err(|problem: Problem| errors::source(py, &problem))?;
     written(py, &inspection)
 }
 
@@ -165,6 +166,6 @@ pub(crate) fn lint_text<'py>(
             .engines(&engines);
         Ok(lint::lint(&document, &options))
     })?;
-    let found = found.map_err(|message: String| errors::source(py, &message))?;
+    let found = found.map_err(|problem: Problem| errors::source(py, &problem))?;
     errors::findings(py, &found)
 }

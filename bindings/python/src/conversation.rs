@@ -34,7 +34,7 @@ impl Chat {
     ) -> PyResult<Self> {
         let tokens = chat::tokens(special_tokens)?;
         let source =
-            chat::open(path, text, name, tokens).map_err(|message| errors::source(py, &message))?;
+            chat::open(path, text, name, tokens).map_err(|problem| errors::source(py, &problem))?;
         Ok(Self { source })
     }
 
@@ -108,7 +108,7 @@ impl Chat {
 
 /// The input that a dict spells.
 fn input(conversation: &Bound<'_, PyAny>) -> PyResult<RenderInput> {
-    match convert::from_python(conversation, Foreign::Refuse)? {
+    match convert::from_python(conversation, Foreign::Plain)? {
         Value::Object(members) => input_of(members).map_err(PyTypeError::new_err),
         _ => Err(PyTypeError::new_err(
             "a conversation is a dict with `messages`",
@@ -123,14 +123,25 @@ pub(crate) fn input_of(mut members: Map) -> Result<RenderInput, String> {
         Some(Value::Array(items)) => Ok(Some(items)),
         Some(other) => Err(format!("{name} must be a list, not {}", other.type_name())),
     };
-    let messages = list("messages", members.shift_remove("messages"))?;
+    let objects = |name: &str, value: Option<Value>| {
+        let items = list(name, value)?;
+        let other = items.iter().flatten().enumerate();
+        match other.clone().find(|(_, item)| item.as_object().is_none()) {
+            None => Ok(items),
+            Some((index, other)) => Err(format!(
+                "{name}[{index}] must be an object with members, not {}",
+                other.type_name()
+            )),
+        }
+    };
+    let messages = objects("messages", members.shift_remove("messages"))?;
     let kwargs = match members.shift_remove("kwargs") {
         Some(Value::Object(kwargs)) => kwargs,
         _ => Map::new(),
     };
     let mut input = RenderInput::new(messages.unwrap_or_default());
     input.tools = list("tools", members.shift_remove("tools"))?;
-    input.documents = list("documents", members.shift_remove("documents"))?;
+    input.documents = objects("documents", members.shift_remove("documents"))?;
     input.add_generation_prompt = members
         .shift_remove("add_generation_prompt")
         .is_some_and(|value| value.is_truthy());

@@ -1,7 +1,8 @@
 //! Values to and from Python's.
 
-use obverse::value::{Integer, Map, Value, json};
+use obverse::value::{Integer, Map, Path, Step, Value, json};
 use pyo3::exceptions::{PyRecursionError, PyTypeError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
@@ -12,6 +13,43 @@ pub(crate) enum Foreign {
     Refuse,
     /// It is null: nobody asks for its value.
     Ignore,
+    /// It becomes what transformers shows of it to a chat template.
+    Plain,
+}
+
+/// The reason why an object is no value.
+enum Refusal {
+    /// Ours, with the way to the object, which is written from its end.
+    Type(String, Vec<Step>),
+    /// One that is told as it is.
+    Other(PyErr),
+}
+
+impl From<PyErr> for Refusal {
+    fn from(error: PyErr) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl Refusal {
+    fn under(mut self, step: impl FnOnce() -> Step) -> Self {
+        if let Self::Type(_, path) = &mut self {
+            path.push(step());
+        }
+        self
+    }
+
+    fn told(self) -> PyErr {
+        match self {
+            Self::Other(error) => error,
+            Self::Type(message, steps) if steps.is_empty() => PyTypeError::new_err(message),
+            Self::Type(message, steps) => {
+                let mut path = Path::default();
+                steps.into_iter().rev().for_each(|step| path.push(step));
+                PyTypeError::new_err(format!("{path}: {message}"))
+            }
+        }
+    }
 }
 
 /// The Python object that the value stands for.
@@ -56,16 +94,16 @@ fn integer<'py>(py: Python<'py>, value: &Integer) -> PyResult<Bound<'py, PyAny>>
 ///
 /// For what JSON does not have, unless it is to be ignored, and for what nests too deep.
 pub(crate) fn from_python(object: &Bound<'_, PyAny>, foreign: Foreign) -> PyResult<Value> {
-    value(object, foreign, 0)
+    value(object, foreign, 0).map_err(Refusal::told)
 }
 
-fn value(object: &Bound<'_, PyAny>, foreign: Foreign, depth: usize) -> PyResult<Value> {
+fn value(object: &Bound<'_, PyAny>, foreign: Foreign, depth: usize) -> Result<Value, Refusal> {
     if depth > json::MAX_DEPTH {
         let message = format!(
             "lists and dicts nest deeper than the limit of {}",
             json::MAX_DEPTH
         );
-        return Err(PyRecursionError::new_err(message));
+        return Err(PyRecursionError::new_err(message).into());
     }
     if object.is_none() {
         return Ok(Value::Null);
@@ -93,12 +131,16 @@ fn value(object: &Bound<'_, PyAny>, foreign: Foreign, depth: usize) -> PyResult<
         for (key, item) in members {
             match key.cast::<PyString>() {
                 Ok(name) => {
-                    map.insert(name.to_str()?, value(&item, foreign, depth + 1)?);
+                    let name = name.to_str()?;
+                    let item = value(&item, foreign, depth + 1);
+                    let item =
+                        item.map_err(|refusal| refusal.under(|| Step::Key(name.to_owned())))?;
+                    map.insert(name, item);
                 }
                 Err(_) if foreign == Foreign::Ignore => {}
                 Err(_) => {
                     let message = format!("the keys of a dict must be strings, not {}", kind(&key));
-                    return Err(PyTypeError::new_err(message));
+                    return Err(Refusal::Type(message, Vec::new()));
                 }
             }
         }
@@ -112,9 +154,19 @@ fn value(object: &Bound<'_, PyAny>, foreign: Foreign, depth: usize) -> PyResult<
     }
     match foreign {
         Foreign::Ignore => Ok(Value::Null),
+        Foreign::Plain => {
+            let module = object
+                .py()
+                .import(intern!(object.py(), "obverse._conversation"))?;
+            let plain = module.call_method1(intern!(object.py(), "_plain"), (object,))?;
+            value(&plain, foreign, depth + 1)
+        }
         Foreign::Refuse => {
-            let message = format!("JSON has no objects of the type {}", kind(object));
-            Err(PyTypeError::new_err(message))
+            let message = format!(
+                "JSON has no objects of the type {}: it has dict, list, str, int, float, bool and None",
+                kind(object)
+            );
+            Err(Refusal::Type(message, Vec::new()))
         }
     }
 }
@@ -123,9 +175,12 @@ fn list<'py>(
     items: impl Iterator<Item = Bound<'py, PyAny>>,
     foreign: Foreign,
     depth: usize,
-) -> PyResult<Value> {
-    let items = items.map(|item| value(&item, foreign, depth + 1));
-    Ok(Value::Array(items.collect::<PyResult<_>>()?))
+) -> Result<Value, Refusal> {
+    let items = items.enumerate().map(|(index, item)| {
+        let item = value(&item, foreign, depth + 1);
+        item.map_err(|refusal| refusal.under(|| Step::Index(index)))
+    });
+    Ok(Value::Array(items.collect::<Result<_, _>>()?))
 }
 
 /// The name of an object's type, for a message.

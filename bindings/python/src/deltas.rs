@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::convert::{self, Foreign};
-use crate::{errors, parser, template};
+use crate::{errors, parser, template, threads};
 
 /// A parser that tells how its message grows: what a chat server sends to a client while the model writes, tool arguments included.
 ///
@@ -80,10 +80,12 @@ impl DeltaParser {
     /// Reads more of the response and returns the events that it brings, in the protocol's form.
     ///
     /// Raises `ParseError` for a region that does not parse; the same call may be made again with `""` to go on after it.
-    fn feed<'py>(&mut self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
+    fn feed<'py>(slf: &Bound<'py, Self>, text: &str) -> PyResult<Bound<'py, PyList>> {
+        let py = slf.py();
+        let this = &mut *threads::lent_mut(slf)?;
         let fed = py.detach(|| {
-            let growth = self.parser.feed(text)?;
-            Ok(encoded(&mut self.encoder, self.protocol, &growth))
+            let growth = this.parser.feed(text)?;
+            Ok(encoded(&mut this.encoder, this.protocol, &growth))
         });
         list(
             py,
@@ -94,8 +96,7 @@ impl DeltaParser {
     /// Ends the response: the message, and the last events. `ending` says whether the model had written all, or as much as it was allowed to.
     #[pyo3(signature = (ending = "complete"))]
     fn finalize<'py>(
-        &mut self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         ending: &str,
     ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyList>)> {
         let ending = match ending {
@@ -106,10 +107,12 @@ impl DeltaParser {
                 return Err(PyValueError::new_err(message));
             }
         };
+        let py = slf.py();
+        let this = &mut *threads::lent_mut(slf)?;
         let ended = py.detach(|| {
-            let (message, growth) = self.parser.finalize()?;
-            let mut events = encoded(&mut self.encoder, self.protocol, &growth);
-            events.extend(self.encoder.end(ending));
+            let (message, growth) = this.parser.finalize()?;
+            let mut events = encoded(&mut this.encoder, this.protocol, &growth);
+            events.extend(this.encoder.end(ending));
             Ok((message, events))
         });
         let (message, events) = ended.map_err(|error: ParseError| errors::parse(py, &error))?;
@@ -130,8 +133,9 @@ impl DeltaParser {
 
     /// The message so far: defaults and closed regions.
     #[getter]
-    fn message<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        convert::dict(py, self.parser.parser().message())
+    fn message<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let this = threads::lent(slf)?;
+        convert::dict(slf.py(), this.parser.parser().message())
     }
 }
 

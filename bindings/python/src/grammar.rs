@@ -15,7 +15,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{self, Foreign};
-use crate::{chat, errors, parser, template};
+use crate::errors::{self, Problem};
+use crate::{chat, parser, template};
 
 /// A grammar, and its text in one language.
 #[pyclass(module = "obverse._native", frozen)]
@@ -60,7 +61,7 @@ impl WrittenGrammar {
 /// The grammar of a chat template, or of a response template alone. Without a prefix the prompt is that of a message that proved the response
 /// template.
 #[pyfunction]
-#[pyo3(signature = (*, template = None, path = None, text = None, name = None, special_tokens = None, language, tools = None, tool_choice = "auto", parallel = true, reasoning = "auto", prefix = None, response_format = None, token_ids = Vec::new()))]
+#[pyo3(signature = (*, template = None, path = None, text = None, name = None, special_tokens = None, language, tools = None, tool_choice = "auto", any_tool = false, parallel = true, reasoning = "auto", prefix = None, response_format = None, token_ids = Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn grammar_from(
     py: Python<'_>,
@@ -72,6 +73,7 @@ pub(crate) fn grammar_from(
     language: &str,
     tools: Option<&Bound<'_, PyAny>>,
     tool_choice: &str,
+    any_tool: bool,
     parallel: bool,
     reasoning: &str,
     prefix: Option<String>,
@@ -94,6 +96,10 @@ pub(crate) fn grammar_from(
             return Err(PyValueError::new_err(message));
         }
     };
+    if any_tool && language != Language::Peg {
+        let message = "any_tool is for the format 'peg' alone, which is read with: an engine is to hold its model to the tools that there are";
+        return Err(PyValueError::new_err(message));
+    }
     let schema = response_format
         .map(|schema| convert::from_python(schema, Foreign::Refuse))
         .transpose()?;
@@ -104,6 +110,7 @@ pub(crate) fn grammar_from(
         .tools(parser::schemas(tools)?)
         // The conversion fails for nothing.
         .tool_choice(ToolChoice::from_str(tool_choice).unwrap_or_default())
+        .any_tool(any_tool)
         .parallel(parallel)
         .reasoning(reasoning)
         .response_format(schema)
@@ -119,13 +126,12 @@ pub(crate) fn grammar_from(
             }
             None => {
                 let source = chat::open(path, text, name, names)?;
-                let derivation = derive::derive(&source, &Options::default())
-                    .map_err(|error| error.to_string())?;
+                let derivation = derive::derive(&source, &Options::default())?;
                 if !derivation.report.verified {
                     notes.push("the response template is not proved: the grammar allows what came back, and refuses what did not".to_owned());
                 }
                 let template = ResponseTemplate::from_value(&derivation.document.to_value())
-                    .map_err(|invalid| invalid.to_string())?;
+                    .map_err(|invalid| Problem::new("invalid-draft", invalid.to_string()))?;
                 let usual = || {
                     let mut cases = derivation.cases.iter();
                     let case = cases.find(|case| case.tools.is_empty() == request.tools.is_empty());
@@ -140,7 +146,7 @@ pub(crate) fn grammar_from(
         };
         let grammar = written
             .grammar(&request.prefix(prefix))
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| Problem::new("no-grammar", error.to_string()))?;
         let text = grammar.write(language);
         notes.extend(text.findings.into_iter().map(|finding| finding.text));
         Ok(WrittenGrammar {
@@ -149,5 +155,5 @@ pub(crate) fn grammar_from(
             notes,
         })
     })?;
-    made.map_err(|message: String| errors::source(py, &message))
+    made.map_err(|problem: Problem| errors::source(py, &problem))
 }

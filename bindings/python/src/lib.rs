@@ -8,6 +8,7 @@ mod deltas;
 mod errors;
 mod grammar;
 mod parser;
+mod reader;
 mod template;
 mod threads;
 
@@ -49,6 +50,8 @@ mod _native {
     use super::main;
     #[pymodule_export]
     use super::parser::{Parser, coerce, parse, parse_many};
+    #[pymodule_export]
+    use super::reader::{Derived, StrictReader};
     #[pymodule_export]
     use super::template::Template;
 }

@@ -131,19 +131,20 @@ impl Parser {
     /// Raises `ParseError` for a region that does not parse. It is left out, and the same call may be made again with `""` to go on
     /// after it; events that came before the error are returned by the next call.
     fn feed<'py>(
-        &mut self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         text: Option<&Bound<'py, PyString>>,
     ) -> PyResult<Bound<'py, PyList>> {
+        let py = slf.py();
+        let this = &mut *threads::lent_mut(slf)?;
         let text = match text {
             Some(text) => text.to_str()?,
             None => "",
         };
-        let events = self.begun(py);
+        let events = this.begun(py);
         let result = if text.len() < RELEASED {
-            self.feed_here(py, text, &events)?
+            this.feed_here(py, text, &events)?
         } else {
-            let parser = &mut self.parser;
+            let parser = &mut this.parser;
             let (result, told) = py.detach(|| {
                 let mut told = Vec::new();
                 let result = parser.feed_with(text, &mut |event: Event<'_>| {
@@ -151,42 +152,45 @@ impl Parser {
                 });
                 (result, told)
             });
-            self.add(py, &told, &events)?;
+            this.add(py, &told, &events)?;
             result
         };
-        self.deliver(py, events, result)
+        this.deliver(py, events, result)
     }
 
     /// Ends the response: closes what is open and returns the message and the last events.
-    fn finalize<'py>(
-        &mut self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyList>)> {
-        let events = self.begun(py);
-        let parser = &mut self.parser;
+    fn finalize<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyList>)> {
+        let py = slf.py();
+        let this = &mut *threads::lent_mut(slf)?;
+        let events = this.begun(py);
+        let parser = &mut this.parser;
         let (result, told) = py.detach(|| {
             let mut told = Vec::new();
             let result =
                 parser.finalize_with(&mut |event: Event<'_>| told.push(event.into_owned()));
             (result, told)
         });
-        self.add(py, &told, &events)?;
-        let events = self.deliver(py, events, result)?;
-        Ok((self.message(py)?, events))
+        this.add(py, &told, &events)?;
+        let events = this.deliver(py, events, result)?;
+        Ok((convert::dict(py, this.parser.message())?, events))
     }
 
     /// The message so far: defaults and closed regions.
     #[getter]
-    fn message<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        convert::dict(py, self.parser.message())
+    fn message<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let py = slf.py();
+        let this = threads::lent(slf)?;
+        convert::dict(py, this.parser.message())
     }
 
     /// The text of the response that is in no field of the message, so far: dicts of `start`, `end` (bytes of its UTF-8) and `text`; where a field took it and dropped it, with the `cause` and the `field`.
     #[getter]
-    fn unclaimed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    fn unclaimed<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        let py = slf.py();
+        let this = threads::lent(slf)?;
         maps(
             py,
-            self.parser
+            this.parser
                 .unclaimed()
                 .iter()
                 .map(parser::Unclaimed::to_map),
@@ -195,8 +199,10 @@ impl Parser {
 
     /// The regions that did not parse, with `on_error="keep"`: dicts of `kind`, `message`, `field`, `span`, `raw` and `hint`.
     #[getter]
-    fn malformed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        maps(py, self.parser.malformed().iter().map(ParseError::to_map))
+    fn malformed<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        let py = slf.py();
+        let this = threads::lent(slf)?;
+        maps(py, this.parser.malformed().iter().map(ParseError::to_map))
     }
 }
 
@@ -281,7 +287,23 @@ pub(crate) fn schemas(tools: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Value>> 
         return Ok(schemas);
     };
     let py = tools.py();
-    for tool in tools.try_iter()? {
+    let refused = || {
+        let message = format!(
+            "tools must be a list of JSON schemas or functions, not {}",
+            convert::kind(tools)
+        );
+        PyTypeError::new_err(message)
+    };
+    // These can be gone through, but what comes is no tool.
+    if tools.is_instance_of::<PyDict>() || tools.is_instance_of::<PyString>() {
+        return Err(refused());
+    }
+    let is_iterable = tools.hasattr(intern!(py, "__iter__"))?;
+    let tools = match is_iterable || tools.hasattr(intern!(py, "__getitem__"))? {
+        true => tools.try_iter()?,
+        false => return Err(refused()),
+    };
+    for tool in tools {
         let mut tool = tool?;
         if tool.is_callable() && tool.cast::<PyDict>().is_err() {
             let module = py.import(intern!(py, "obverse._tools"))?;

@@ -1,6 +1,7 @@
 //! Response templates, compiled.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -52,8 +53,10 @@ pub(crate) struct Template {
 impl Template {
     #[new]
     fn new(document: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let value = convert::from_python(document, Foreign::Refuse)?;
-        let compiled = compiled(document.py(), &value)?;
+        let py = document.py();
+        let value = convert::from_python(document, Foreign::Refuse)
+            .map_err(|error| errors::document(py, error))?;
+        let compiled = compiled(py, &value)?;
         Ok(Self {
             document: value,
             compiled,
@@ -108,6 +111,26 @@ impl Template {
         Ok((slf.get_type().into_any(), (document,)))
     }
 
+    /// It cannot be changed, so that it is its own copy.
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf
+    }
+
+    /// By the text of the document: the order of the fields is that of a message's members.
+    fn __eq__(&self, other: &Self) -> bool {
+        json::to_string(&self.document) == json::to_string(&other.document)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        json::to_string(&self.document).hash(&mut hasher);
+        hasher.finish()
+    }
+
     fn __repr__(&self) -> String {
         let names = self.compiled.template.fields().iter();
         let names: Vec<&str> = names.map(|field| field.name.as_str()).collect();
@@ -144,7 +167,8 @@ fn compiled_of(object: &Bound<'_, PyAny>) -> PyResult<Arc<Compiled>> {
         );
         return Err(PyTypeError::new_err(message));
     }
-    let value = convert::from_python(object, Foreign::Refuse)?;
+    let value = convert::from_python(object, Foreign::Refuse)
+        .map_err(|error| errors::document(object.py(), error))?;
     compiled(object.py(), &value)
 }
 

@@ -6,8 +6,10 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use pyo3::exceptions::PyValueError;
+use pyo3::PyClass;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pyclass::boolean_struct::False;
 
 use crate::errors;
 
@@ -16,6 +18,27 @@ const STACK: usize = 8 << 20;
 
 /// How long Ctrl-C may go unnoticed.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Why a parser that is at work cannot be used.
+const AT_WORK: &str = "this parser is at work in another thread, and reads one response in one thread at a time: give each thread a parser of its own";
+
+/// The object, to be changed.
+///
+/// # Errors
+///
+/// While another thread changes it, which has the interpreter released.
+pub(crate) fn lent_mut<'py, T: PyClass<Frozen = False>>(
+    object: &Bound<'py, T>,
+) -> PyResult<PyRefMut<'py, T>> {
+    let lent = object.try_borrow_mut();
+    lent.map_err(|_| PyRuntimeError::new_err(AT_WORK))
+}
+
+/// The object, to be read; errors are as above.
+pub(crate) fn lent<'py, T: PyClass>(object: &Bound<'py, T>) -> PyResult<PyRef<'py, T>> {
+    let lent = object.try_borrow();
+    lent.map_err(|_| PyRuntimeError::new_err(AT_WORK))
+}
 
 /// Does the work for each index with the interpreter released, on so many threads if their number is given, else on all cores; the results in
 /// order. With `stops` no further work is begun after an error, and all before it is there. The calling thread waits, so that a signal ends the

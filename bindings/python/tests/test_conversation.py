@@ -1,6 +1,10 @@
 """Conversations: renders, spans and masks."""
 
+import collections
+import dataclasses
+import functools
 import pickle
+import types
 import unittest
 
 import obverse
@@ -69,6 +73,70 @@ class Rendering(unittest.TestCase):
             tokenizer.chat_template = path.read_text(encoding="utf-8")
             expected = tokenizer.apply_chat_template(MESSAGES, tokenize=False)
             self.assertEqual(obverse.ChatTemplate(path).render(MESSAGES), expected)
+
+
+    def tokenizer(self, text):
+        from transformers import PreTrainedTokenizerFast
+
+        path = CHAT_TEMPLATES.parent / "tests" / "support" / "tokenizer.json"
+        return PreTrainedTokenizerFast(tokenizer_file=str(path), chat_template=text)
+
+    @needs_reference
+    def test_objects_are_shown_as_transformers_shows_them(self):
+        import numpy
+
+        @dataclasses.dataclass
+        class Message:
+            role: str
+            content: object
+
+        class Dumped:
+            def model_dump(self):
+                return {"role": "user", "content": collections.UserDict({"a": (1, 2)})}
+
+        text = "{% for m in messages %}{{ m | tojson }}{% endfor %}{{ tools | tojson }}{{ documents | tojson }}{{ odd | tojson }}"
+        tokenizer, chat = self.tokenizer(text), obverse.ChatTemplate(text)
+        media = [{"type": "image", "image": numpy.zeros(3)}, {"type": "text", "text": "Hi"}, {"n": numpy.int64(3), "is": numpy.bool_(False)}]
+        messages = [
+            collections.UserDict({"role": "user", "content": "Hi"}),
+            types.MappingProxyType({"role": "user", "content": media}),
+            {"role": "user", "content": Message("nested", None), "more": Dumped()},
+        ]
+        given = {"documents": [{"title": "T", "text": object()}], "tools": [{"name": "f", "parameters": collections.UserDict(a=1)}], "odd": {3}}
+        self.assertEqual(chat.render(messages, **given), tokenizer.apply_chat_template(messages, tokenize=False, **given))
+        self.assertEqual(chat.spans(messages, **given).text, chat.render(messages, **given))
+        # These the tokenizer's method refuses as messages, for want of `items`.
+        plain = obverse.ChatTemplate("{{ messages | tojson }}")
+        self.assertEqual(plain.render([Message("user", "Hi")]), plain.render([{"role": "user", "content": "Hi"}]))
+        self.assertEqual(plain.render([Dumped()]), plain.render([{"role": "user", "content": {"a": [1, 2]}}]))
+
+    @needs_reference
+    def test_what_is_no_conversation_is_refused_alike(self):
+        chat, tokenizer = obverse.ChatTemplate(PLAIN), self.tokenizer(PLAIN)
+        user = {"role": "user", "content": "Hi"}
+        for messages, given, said in (
+            ([user, "Hi"], {}, r"messages\[1\] must be an object"),
+            ([user, 3], {}, r"messages\[1\] must be an object"),
+            ([user], {"documents": ["x"]}, r"documents\[0\] must be an object"),
+            ([user], {"tools": [functools.partial(print)]}, "partial is neither"),
+            ([user], {"tools": [Spans]}, "type is neither"),
+            ([user], {"tools": ["x"]}, "str is neither"),
+        ):
+            with self.subTest(said):
+                with self.assertRaises((TypeError, ValueError, AttributeError)) as theirs:
+                    tokenizer.apply_chat_template(messages, tokenize=False, **given)
+                # That a text has no `items` would say little.
+                kind = TypeError if isinstance(theirs.exception, AttributeError) else type(theirs.exception)
+                with self.assertRaisesRegex(kind, said):
+                    chat.render(messages, **given)
+        for messages in ("Hi", None, 3, user):
+            with self.assertRaisesRegex(TypeError, "messages must be a list of dicts, not"):
+                chat.render(messages)
+        with self.assertRaisesRegex(TypeError, "conversation 1: it has no `messages`"):
+            chat.spans_many([{"messages": [user]}, {"message": [user]}])
+        with self.assertRaisesRegex(TypeError, r"\$\.messages\[0\]\.content: the keys of a dict must be strings, not int"):
+            chat.render([{"role": "user", "content": {1: 2}}])
+        self.assertEqual(chat.render(iter([user])), chat.render([user]))
 
 
 class Spans(unittest.TestCase):

@@ -5,6 +5,7 @@ import inspect
 import json
 import pickle
 import signal
+import sys
 import tempfile
 import threading
 import unittest
@@ -57,6 +58,37 @@ class Parsing(unittest.TestCase):
             obverse.ResponseTemplate({**TEMPLATE, "defaults": {"deep": deep}})
         with self.assertRaises(TypeError):
             obverse.parse("Hi", [TEMPLATE])
+
+    def test_what_json_does_not_have_is_told_with_its_place(self):
+        for document, said in (
+            ({**TEMPLATE, "defaults": {"odd": [0, {3}]}}, r"^\$\.defaults\.odd\[1\]: JSON has no objects of the type set: it has dict"),
+            ({**TEMPLATE, "fields": {"a b": {1: 2}}}, r'^\$\.fields\["a b"\]: the keys of a dict must be strings, not int'),
+        ):
+            for load in (obverse.ResponseTemplate, lambda document: obverse.parse("Hi", document)):
+                with self.assertRaisesRegex(obverse.ForeignError, said) as raised:
+                    load(document)
+                self.assertIsInstance(raised.exception, ValueError)
+                self.assertIsInstance(raised.exception, TypeError)
+                self.assertEqual(raised.exception.code, "wrong-type")
+
+    def test_wrong_types_are_named(self):
+        chat = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
+        for call, said in (
+            (lambda: obverse.parse("Hi", TEMPLATE, tools=3), "tools must be a list of JSON schemas or functions, not int"),
+            (lambda: obverse.parse("Hi", TEMPLATE, tools={"name": "f"}), "tools must be a list of JSON schemas or functions, not dict"),
+            (lambda: obverse.grammar(TEMPLATE, format="gbnf", tools={"name": "f"}), "tools must be a list of JSON schemas or functions, not dict"),
+            (lambda: obverse.grammar(TEMPLATE, format="gbnf", token_ids=[1]), "token_ids must be a dict, not list"),
+            (lambda: obverse.grammar(chat, format="gbnf", kwargs=[1]), "kwargs must be a dict, not list"),
+            (lambda: obverse.derive(chat, prefer=["a"]), "prefer must be a dict, not list"),
+            (lambda: obverse.derive(chat, for_=3), "for_ must be the name of an engine or a list of names, not int"),
+        ):
+            with self.subTest(said), self.assertRaisesRegex(TypeError, said):
+                call()
+        for number in (-1, 2**32, "7"):
+            with self.assertRaisesRegex(ValueError, "token_ids must have the number of each token by its text"):
+                obverse.grammar(TEMPLATE, format="gbnf", token_ids={"<a>": number})
+        with self.assertRaisesRegex(ValueError, "not by an empty text"):
+            obverse.derive("")
 
     def test_half_a_character_is_no_text(self):
         with self.assertRaises(UnicodeEncodeError):
@@ -253,7 +285,61 @@ class Several(unittest.TestCase):
         self.assertEqual(obverse.lint(derivation, for_="vllm"), obverse.lint(derivation.response_template, for_=["vllm"]))
 
 
+    def test_a_parser_is_for_one_thread_at_a_time(self):
+        for make in (obverse.Parser, obverse.DeltaParser):
+            parser = make(TEMPLATE)
+            said = set()
+
+            def feed():
+                for _ in range(100):
+                    try:
+                        parser.feed("word " * 2000)
+                        parser.message
+                    except RuntimeError as error:
+                        said.add(str(error))
+
+            before = sys.getswitchinterval()
+            self.addCleanup(sys.setswitchinterval, before)
+            sys.setswitchinterval(1e-6)
+            threads = [threading.Thread(target=feed) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            for one in said:
+                self.assertIn("give each thread a parser of its own", one)
+
+
 class Told(unittest.TestCase):
+    def test_every_error_has_a_code(self):
+        with tempfile.TemporaryDirectory() as folder:
+            broken = Path(folder, "tokenizer_config.json")
+            broken.write_text("{", encoding="utf-8")
+            empty = Path(folder, "empty")
+            empty.mkdir()
+            ended = obverse.Parser(TEMPLATE)
+            ended.finalize()
+            chat = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+            for code, call in (
+                ("unreadable", lambda: obverse.derive("/nowhere/at/all")),
+                ("json-syntax", lambda: obverse.derive(broken)),
+                ("no-chat-template", lambda: obverse.derive(empty)),
+                ("chat-template-syntax", lambda: obverse.derive("{% if %}")),
+                ("not-rendered", lambda: obverse.derive("{{ raise_exception('no') }}")),
+                ("not-rendered", lambda: obverse.ChatTemplate("{{ raise_exception('no') }}").render([])),
+                ("no-decision", lambda: obverse.derive(chat, prefer={"no such decision": "x"})),
+                ("no-grammar", lambda: obverse.grammar(TEMPLATE, format="gbnf", tool_choice="nobody")),
+                ("unreadable", lambda: obverse.check("/nowhere/at/all")),
+                ("json", lambda: obverse.parse("<call>{", TEMPLATE)),
+                ("finalized", lambda: ended.feed("x")),
+                ("missing-key", lambda: obverse.ResponseTemplate({})),
+            ):
+                with self.subTest(code), self.assertRaises(obverse.ObverseError) as raised:
+                    call()
+                with self.subTest(code):
+                    self.assertEqual(raised.exception.code, code, str(raised.exception))
+                    self.assertEqual(pickle.loads(pickle.dumps(raised.exception)).code, code)
+
     def test_every_public_member_says_what_it_is(self):
         stubs = ast.parse((Path(obverse.__file__).parent / "_native.pyi").read_text())
         for node in stubs.body:

@@ -70,3 +70,20 @@ def dropped_in() -> dict[str, Any]:
 def batches(table: Any, chat: obverse.ChatTemplate) -> list[arrow.ArrowTable]:
     found = arrow.spans(table, chat, tools="tools", error=None, enable_thinking=False)
     return [arrow.parse(table, template, prefix="prompt", tools=[{"name": "f"}]), found, arrow.masks(found)]
+
+
+def strictly(tokenizer: object) -> tuple[dict[str, Any], dict[str, Any], dict[str, int] | None]:
+    reader: obverse.StrictReader = obverse.derive(tokenizer).strict_reader()
+    again = obverse.StrictReader(reader.document)
+    grammar = obverse.grammar(template, format="peg", any_tool=True)
+    return again.parse(grammar.text, prefix="", tools=[{"name": "f"}]), reader.document, reader.tried
+
+
+def coded() -> str:
+    try:
+        obverse.derive("nowhere")
+    except obverse.SourceError as error:
+        return error.code
+    except obverse.ForeignError as error:
+        return error.code
+    return obverse.ObverseError.code

@@ -22,9 +22,19 @@ from . import _native, _sources, _tools
 from ._checking import Check, Result, check
 from ._conversation import ChatTemplate, Span, Spans
 from ._derivation import Derivation, Finding, Grammar, Held
-from ._native import DeltaParser, Parser, ResponseTemplate, parse, parse_many
+from ._native import DeltaParser, Parser, ResponseTemplate, StrictReader, parse, parse_many
 from .chat_parsing import install, uninstall
-from .errors import FinalizedError, MergeError, ObverseError, ParseError, PlaceholderError, RenderError, SourceError, TemplateError
+from .errors import (
+    FinalizedError,
+    ForeignError,
+    MergeError,
+    ObverseError,
+    ParseError,
+    PlaceholderError,
+    RenderError,
+    SourceError,
+    TemplateError,
+)
 
 __all__ = [
     "ChatTemplate",
@@ -33,6 +43,7 @@ __all__ = [
     "Derivation",
     "FinalizedError",
     "Finding",
+    "ForeignError",
     "Grammar",
     "Held",
     "MergeError",
@@ -46,6 +57,7 @@ __all__ = [
     "SourceError",
     "Span",
     "Spans",
+    "StrictReader",
     "TemplateError",
     "check",
     "derive",
@@ -85,8 +97,10 @@ def derive(
     is not proved raises nothing: `Derivation.verdict` tells.
     """
     with _sources.opened(source, special_tokens) as opened:
-        document, report = _native.derive_from(**opened, engines=_sources.engines(for_), thorough=thorough, prefer=list((prefer or {}).items()))
-    return Derivation(document, report)
+        document, report, derived = _native.derive_from(
+            **opened, engines=_sources.engines(for_), thorough=thorough, prefer=_sources.members("prefer", prefer)
+        )
+    return Derivation(document, report, derived)
 
 
 def inspect(source: Any, *, special_tokens: dict[str, str] | None = None) -> dict[str, Any]:
@@ -103,6 +117,7 @@ def grammar(
     *,
     format: Literal["gbnf", "ebnf", "lark", "peg", "structural-tag"],
     tools: Iterable[dict[str, Any] | Callable[..., Any]] = (),
+    any_tool: bool = False,
     tool_choice: str = "auto",
     parallel: bool = True,
     reasoning: Literal["auto", "on", "off"] = "auto",
@@ -117,6 +132,7 @@ def grammar(
     `source` is as for `derive`; a response template is derived of it, and the grammar is made of that. It may also be a response template
     alone, as a dict, a `ResponseTemplate`, a `Derivation` or the path of a file with one: then no render shows how the format is written, and `notes` say what that leaves
     free. `format` is the language: `"gbnf"` for llama.cpp, `"ebnf"` for xgrammar where it takes no structural tag, `"lark"` for llguidance, `"structural-tag"` for xgrammar, `"peg"` for Obverse itself.
+    With `any_tool` tools that are not among `tools` may be called, too, with any arguments: for a `"peg"`, with which `StrictReader` reads what a model wrote.
     `tool_choice` is `"auto"`, `"required"`, `"none"` or the name of a tool. What the prompt has opened already goes on: `prefix` is the prompt,
     and without it that of a user's message is rendered, with `kwargs`; a response template alone begins at its anchor. `response_format` is a
     JSON schema that the answer must fit. `token_ids` are the special tokens of the tokenizer with their numbers, which are then written as
@@ -124,19 +140,25 @@ def grammar(
 
     Raises `SourceError` when there is no grammar, as for a tool that is not among `tools`.
     """
-    offered = list(tools)
+    offered = _tools.schemas(tools) or []
+    numbers = _sources.members("token_ids", token_ids)
+    for token, number in numbers:
+        if not isinstance(token, str) or not isinstance(number, int) or not 0 <= number < 2**32:
+            raise ValueError(f"token_ids must have the number of each token by its text, and has {number!r} for {token!r}")
+    variables = dict(_sources.members("kwargs", kwargs))
 
     def written(given: Any, prefix: str | None) -> Grammar:
         made = _native.grammar_from(
             **given,
             language=format,
             tools=offered,
+            any_tool=any_tool,
             tool_choice=tool_choice,
             parallel=parallel,
             reasoning=reasoning,
             prefix=prefix,
             response_format=response_format,
-            token_ids=list((token_ids or {}).items()),
+            token_ids=numbers,
         )
         return Grammar(made.text, format, made.notes, made)
 
@@ -149,9 +171,9 @@ def grammar(
         return written({"template": source}, prefix)
     with _sources.opened(source, special_tokens) as opened:
         if prefix is None:
-            asked = {"messages": [{"role": "user", "content": "Hello"}], "add_generation_prompt": True, "kwargs": dict(kwargs or {})}
+            asked = {"messages": [{"role": "user", "content": "Hello"}], "add_generation_prompt": True, "kwargs": variables}
             if offered:
-                asked["tools"] = _tools.schemas(offered)
+                asked["tools"] = offered
             try:
                 prefix = _native.Chat(**opened).render(asked)
             except RenderError:

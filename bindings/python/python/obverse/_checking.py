@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from . import _sources
@@ -24,16 +25,16 @@ class Result:
     #: `passed` or `failed`.
     status: str
     #: What does not hold.
-    findings: list[Finding]
+    findings: list[Finding] = field(hash=False)
 
 
 @dataclass(frozen=True)
 class Check:
     """What came of checking."""
 
-    results: list[Result]
+    results: list[Result] = field(hash=False)
     #: How many there are of everything, by the keys of `obverse check --format json`.
-    summary: dict[str, int]
+    summary: dict[str, int] = field(hash=False)
 
     @property
     def ok(self) -> bool:
@@ -71,7 +72,8 @@ def check(
     command = [sys.executable, "-m", "obverse", "check", "--quiet", *arguments, "--", *(os.fspath(path) for path in paths)]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
     if done.returncode not in (0, 1):
-        raise SourceError(done.stderr.strip())
+        code = re.match(r"error\[([\w-]+)\]", done.stderr)
+        raise SourceError(done.stderr.strip(), code[1] if code else "failed")
     told: dict[str, Any] = json.loads(done.stdout)
     results = [
         Result(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,16 +37,16 @@ class Span:
     end: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Spans:
     """Which characters of a rendered conversation belong to which message, and which of them the model wrote."""
 
     #: The rendered conversation.
     text: str
     #: Each message, followed by its parts.
-    spans: list[Span]
+    spans: list[Span] = field(hash=False)
     #: What the model wrote: starts and ends in characters, in order; none is empty and no two touch.
-    ranges: list[tuple[int, int]] = field(default_factory=list)
+    ranges: list[tuple[int, int]] = field(default_factory=list, hash=False)
 
     @property
     def generated(self) -> NDArray[np.int64]:
@@ -105,11 +107,34 @@ def _refuse(kwargs: dict[str, Any], names: Iterable[str]) -> None:
             raise TypeError(f"{name} is no variable of a chat template, and is not done here")
 
 
+def _plain(value: Any) -> Any:
+    """What transformers shows to a chat template of an object that JSON does not have; what is within is shown in its turn."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.generic):
+        return value.item()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {member.name: getattr(value, member.name) for member in dataclasses.fields(value)}
+    if callable(getattr(value, "model_dump", None)):
+        return value.model_dump()
+    return f"<{type(value).__name__}>"
+
+
+def _messages(messages: Any) -> list[Any]:
+    if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
+        raise TypeError(f"messages must be a list of dicts, not {type(messages).__name__}")
+    return list(messages)
+
+
 def _chosen(index: int, conversation: dict[str, Any]) -> dict[str, Any]:
     """What is read of a conversation."""
     if not isinstance(conversation, dict):
         raise TypeError(f"conversation {index}: a conversation is a dict with `messages`, not {type(conversation).__name__}")
+    if conversation.get("messages") is None:
+        raise TypeError(f"conversation {index}: it has no `messages`")
     chosen = {key: conversation[key] for key in _KEYS if conversation.get(key) is not None}
+    chosen["messages"] = _messages(chosen["messages"])
     if "tools" in chosen:
         chosen["tools"] = _tools.schemas(chosen["tools"])
     return chosen
@@ -135,6 +160,22 @@ class ChatTemplate:
         with _sources.opened(source, special_tokens) as opened:
             self._native = _native.Chat(**opened)
 
+    def __eq__(self, other: object) -> bool:
+        """By the texts and the special tokens, by which it renders."""
+        if not isinstance(other, ChatTemplate):
+            return NotImplemented
+        return self._native.config()[0] == other._native.config()[0]
+
+    def __hash__(self) -> int:
+        return hash(self._native.config()[0])
+
+    def __copy__(self) -> ChatTemplate:
+        # It cannot be changed.
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ChatTemplate:
+        return self
+
     def __reduce__(self) -> tuple[Any, tuple[str, str]]:
         # With its texts, so that it is the same on another machine; and the same texts are pickled alike, by which caches know it.
         return _again, self._native.config()
@@ -154,7 +195,7 @@ class ChatTemplate:
         the chat template, such as `continue_final_message`.
         """
         _refuse(kwargs, _OF_TRANSFORMERS)
-        conversation = {"messages": messages, "tools": _tools.schemas(tools), "documents": documents, "kwargs": kwargs}
+        conversation = {"messages": _messages(messages), "tools": _tools.schemas(tools), "documents": documents, "kwargs": kwargs}
         return self._native.render({**conversation, "add_generation_prompt": add_generation_prompt})
 
     def spans(
@@ -167,7 +208,7 @@ class ChatTemplate:
     ) -> Spans:
         """Which characters of a conversation belong to which message, and which the model wrote; nothing has to be marked for it."""
         _refuse(kwargs, (*_OF_TRANSFORMERS, "add_generation_prompt"))
-        conversation = {"messages": messages, "tools": _tools.schemas(tools), "documents": documents, "kwargs": kwargs}
+        conversation = {"messages": _messages(messages), "tools": _tools.schemas(tools), "documents": documents, "kwargs": kwargs}
         return self.spans_many([conversation])[0]
 
     def spans_many(self, conversations: Iterable[dict[str, Any]], *, threads: int | None = None) -> list[Spans]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ._native import WrittenGrammar
+from ._native import Derived, StrictReader, WrittenGrammar
 
 #: How many findings a notebook is shown.
 _SHOWN = 12
@@ -22,6 +23,7 @@ class Derivation:
     response_template: dict[str, Any]
     #: The report, with the keys of `obverse derive --format json`.
     report: dict[str, Any]
+    _derived: Derived | None = field(default=None, repr=False, compare=False)
 
     @property
     def verdict(self) -> str:
@@ -35,9 +37,31 @@ class Derivation:
         verified: bool = self.report["verified"]
         return verified
 
+    def strict_reader(self) -> StrictReader:
+        """A reader of the format by its grammar, which brings back what no response template can say: Python literals, escapes within texts.
+
+        It is tried on the messages of the proof, and `StrictReader.tried` tells how far it reads. Raises `SourceError` where nothing is
+        known to be written in the format, and `ValueError` for a derivation that was pickled: its reader can be pickled instead.
+        """
+        if self._derived is None:
+            raise ValueError("this derivation is its document and its report alone, as after pickling: derive anew, or pickle the reader itself")
+        return self._derived.strict_reader()
+
     def to_json(self) -> str:
         """The response template as text, indented by two."""
         return json.dumps(self.response_template, indent=2, ensure_ascii=False) + "\n"
+
+    def __hash__(self) -> int:
+        return hash((self.report["source"], self.verdict))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_derived": None}
+
+    def __copy__(self) -> Derivation:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Derivation:
+        return Derivation(copy.deepcopy(self.response_template, memo), copy.deepcopy(self.report, memo), self._derived)
 
     def __repr__(self) -> str:
         rounds = self.report["rounds"]
@@ -89,7 +113,7 @@ class Held:
     at: int
     #: What may stand next, there or behind the text: texts as JSON writes them, sets of characters as in a regular expression, `text`
     #: for free text, and `the end`.
-    expected: list[str]
+    expected: list[str] = field(hash=False)
 
 
 @dataclass(frozen=True)
@@ -101,7 +125,7 @@ class Grammar:
     #: The language: `gbnf`, `ebnf`, `lark`, `peg` or `structural-tag`.
     format: str
     #: What the language cannot say of it, and what is not proved of the response template that it was made of.
-    notes: list[str]
+    notes: list[str] = field(hash=False)
     _written: WrittenGrammar | None = field(default=None, repr=False, compare=False)
 
     def accepts(self, response: str) -> Held:
@@ -117,6 +141,12 @@ class Grammar:
         if self._written is None:
             raise ValueError("this grammar is its text alone, as after pickling: make it anew with obverse.grammar")
         return self._written
+
+    def __copy__(self) -> Grammar:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Grammar:
+        return Grammar(self.text, self.format, list(self.notes), self._written)
 
     def __reduce__(self) -> tuple[type[Grammar], tuple[str, str, list[str]]]:
         return Grammar, (self.text, self.format, self.notes)

@@ -127,6 +127,38 @@ class DeltaParser:
     def message(self) -> dict[str, Any]:
         """The message so far: defaults and closed regions."""
 
+class StrictReader:
+    """Reads messages by a grammar, of formats that no response template can say: Python literals, escapes within texts, tags within tags.
+
+    `document` is a grammar (a PEG): that of `Derivation.strict_reader`, which makes a reader of it already, or the text of
+    `grammar(..., format="peg")` as a dict. A reader cannot be changed; it can be pickled and shared by threads.
+
+    Raises `TemplateError` for a document that is no grammar.
+    """
+
+    def __new__(cls, document: dict[str, Any]) -> StrictReader: ...
+    @property
+    def document(self) -> dict[str, Any]:
+        """The grammar, as a new dict: what `obverse derive --grammar` writes and `obverse parse` takes."""
+
+    @property
+    def tried(self) -> dict[str, int] | None:
+        """How far the reader of a derivation was seen to read: `of` the messages that it was tried on those that it `read`, and of those that the response template
+        misses `read_of_missed`. None where it was made of a document."""
+
+    def parse(
+        self,
+        response: str,
+        *,
+        prefix: str = "",
+        tools: Iterable[dict[str, Any] | Callable[..., Any]] | None = None,
+    ) -> dict[str, Any]:
+        """The message of a whole response.
+
+        `prefix` and `tools` are as for `parse`. A value between tags is taken for what it looks like, `5` for a number, unless `tools` say
+        of which type it is. Raises `ParseError` where the response does not match the grammar to its end.
+        """
+
 def parse(
     response: str,
     template: dict[str, Any] | ResponseTemplate | Derivation,
@@ -176,6 +208,9 @@ class Chat:
         self, conversations: list[dict[str, Any]], threads: int | None
     ) -> list[tuple[str, list[dict[str, Any]], list[tuple[int, int]]]]: ...
 
+class Derived:
+    def strict_reader(self) -> StrictReader: ...
+
 class WrittenGrammar:
     text: str
     notes: list[str]
@@ -193,7 +228,7 @@ def derive_from(
     engines: list[str] = ...,
     thorough: bool = False,
     prefer: list[tuple[str, str]] = ...,
-) -> tuple[dict[str, Any], dict[str, Any]]: ...
+) -> tuple[dict[str, Any], dict[str, Any], Derived]: ...
 def grammar_from(
     *,
     template: dict[str, Any] | ResponseTemplate | Derivation | None = None,
@@ -203,6 +238,7 @@ def grammar_from(
     special_tokens: dict[str, str] = ...,
     language: str,
     tools: Iterable[dict[str, Any] | Callable[..., Any]] | None = None,
+    any_tool: bool = False,
     tool_choice: str = "auto",
     parallel: bool = True,
     reasoning: str = "auto",

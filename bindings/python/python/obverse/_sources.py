@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -33,7 +33,18 @@ class Source(Place, total=False):
 
 def engines(for_: str | Iterable[str]) -> list[str]:
     """The names of engines; a text is one of them."""
-    return [for_] if isinstance(for_, str) else list(for_)
+    if isinstance(for_, str):
+        return [for_]
+    if not isinstance(for_, Iterable):
+        raise TypeError(f"for_ must be the name of an engine or a list of names, not {type(for_).__name__}")
+    return list(for_)
+
+
+def members(name: str, given: Any) -> list[tuple[Any, Any]]:
+    """The members of an argument that is a dict, or nothing."""
+    if given and not isinstance(given, Mapping):
+        raise TypeError(f"{name} must be a dict, not {type(given).__name__}")
+    return list(given.items()) if given else []
 
 
 def unnamed(source: Source) -> Place:
@@ -74,6 +85,8 @@ def opened(source: Any, special_tokens: dict[str, str] | None = None) -> Iterato
     if isinstance(source, os.PathLike):
         given["path"] = os.fspath(source)
     elif isinstance(source, str):
+        if not source:
+            raise ValueError("a chat template is given by a tokenizer or a processor that has one, by a path, or by its text, not by an empty text")
         is_text = any(tag in source for tag in _TAGS) or "\n" in source
         given["text" if is_text else "path"] = source
     elif getattr(source, "chat_template", None):

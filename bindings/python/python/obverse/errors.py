@@ -14,11 +14,23 @@ def _shown(message: str) -> str:
     return _UNSEEN.sub(lambda found: found.group().encode("unicode_escape").decode(), message)
 
 
-__all__ = ["FinalizedError", "MergeError", "ObverseError", "ParseError", "PlaceholderError", "RenderError", "SourceError", "TemplateError"]
+__all__ = [
+    "FinalizedError",
+    "ForeignError",
+    "MergeError",
+    "ObverseError",
+    "ParseError",
+    "PlaceholderError",
+    "RenderError",
+    "SourceError",
+    "TemplateError",
+]
 
 
 class ObverseError(Exception):
-    """What all exceptions of Obverse are."""
+    """What all exceptions of Obverse are. Its `code` is a stable name for what is wrong, the one that the `obverse` command gives it."""
+
+    code: str = "failed"
 
     def __str__(self) -> str:
         # A `KeyError` would quote its message.
@@ -34,14 +46,29 @@ class TemplateError(ObverseError, ValueError):
     def __init__(self, message: str, diagnostics: list[dict[str, Any]] | None = None) -> None:
         super().__init__(message)
         self.diagnostics: list[dict[str, Any]] = diagnostics or []
+        #: The code of the first of them.
+        self.code = str(self.diagnostics[0]["code"]) if self.diagnostics else "invalid"
+
+
+class ForeignError(TemplateError, TypeError):
+    """A document with a value that JSON does not have; the message tells where."""
 
 
 class SourceError(ObverseError, ValueError):
-    """A chat template that cannot be loaded, or from which nothing can be derived."""
+    """A chat template that cannot be loaded, or from which nothing can be derived.
+
+    Its `code` tells why, such as `unreadable`, `no-chat-template`, `not-rendered`, `not-derived` or `no-grammar`.
+    """
+
+    def __init__(self, message: str, code: str = "not-derived") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class RenderError(ObverseError, ValueError):
     """A conversation that a chat template does not render."""
+
+    code = "not-rendered"
 
 
 class ParseError(ObverseError, ValueError):
@@ -55,6 +82,8 @@ class ParseError(ObverseError, ValueError):
         members = members or {}
         #: The kind of the error, a stable name such as `json` or `required`.
         self.kind: str = members.get("kind", "")
+        #: The same, under the name that it has for all exceptions.
+        self.code = self.kind or "failed"
         #: The field whose region it is, if it is of one.
         self.field: str | None = members.get("field")
         #: The region's text: byte offsets of start and end in the response's UTF-8.
@@ -83,6 +112,8 @@ class MergeError(ParseError, AttributeError, TypeError):
 class FinalizedError(ObverseError, RuntimeError):
     """A parser that is used after its end."""
 
+    code = "finalized"
+
 
 _CLASSES: dict[str, type[ParseError]] = {"transform": PlaceholderError, "merge": MergeError}
 
@@ -100,9 +131,14 @@ def of_template(message: str, diagnostics: list[dict[str, Any]]) -> TemplateErro
     return TemplateError(message, diagnostics)
 
 
-def of_source(message: str) -> SourceError:
+def of_foreign(message: str) -> ForeignError:
+    """The exception for a document that the native part cannot take."""
+    return ForeignError(message, [{"code": "wrong-type", "severity": "error", "message": message}])
+
+
+def of_source(message: str, code: str) -> SourceError:
     """The exception for what the native part tells of a chat template."""
-    return SourceError(message)
+    return SourceError(message, code)
 
 
 def of_render(message: str) -> RenderError:
