@@ -1,6 +1,8 @@
 """The drop-in beside what it takes the place of, on the cases of the parser."""
 
+import collections
 import copy
+import functools
 import json
 import pickle
 import signal
@@ -17,6 +19,47 @@ LATE = "a close that may be the end of the text fires before a last line end, an
 
 #: How long, in seconds, the reference may take for a response.
 SECONDS = 5
+
+
+#: A call whose arguments are typed by what tool it is of.
+CALLING = {
+    "start_anchor": "A:",
+    "fields": {
+        "tool_calls": {
+            "open_pattern": r"<(?P<name>\w+)>",
+            "close": "</call>",
+            "content": "kv-lines",
+            "transform": {"function": {"name": "{name}", "arguments": "{content}"}},
+        }
+    },
+}
+
+
+def alarm(hour: int):
+    """
+    Rings.
+
+    Args:
+        hour: When.
+    """
+
+
+class Clock:
+    def alarm(self, hour: int):
+        """
+        Rings.
+
+        Args:
+            hour: When.
+        """
+
+    def __call__(self, hour: int):
+        """
+        Rings.
+
+        Args:
+            hour: When.
+        """
 
 
 class Timeout(Exception):
@@ -158,28 +201,130 @@ class Beside(unittest.TestCase):
                 copied(parser)
 
     def test_functions_are_tools(self):
-        def alarm(hour: int):
-            """
-            Rings.
+        for tool in (alarm, Clock().alarm, Clock.alarm):
+            for module in (self.reference, chat_parsing):
+                message = module.parse_response("<alarm>hour: 7</call>", CALLING, prefix="", tools=[tool])
+                self.assertEqual(message["tool_calls"]["function"]["arguments"], {"hour": 7})
 
-            Args:
-                hour: When.
-            """
+    def test_what_else_can_be_called_types_nothing(self):
+        others = [functools.partial(alarm, 7), functools.lru_cache(alarm), Clock(), Clock, int, print, len, [].append]
+        for tool in others:
+            for module in (self.reference, chat_parsing):
+                with self.subTest(tool, module=module.__name__):
+                    message = module.parse_response("<alarm>hour: 7</call>", CALLING, prefix="", tools=[tool])
+                    self.assertEqual(message["tool_calls"]["function"]["arguments"], {"hour": "7"})
 
-        template = {
-            "start_anchor": "A:",
-            "fields": {
-                "tool_calls": {
-                    "open_pattern": r"<(?P<name>\w+)>",
-                    "close": "</call>",
-                    "content": "kv-lines",
-                    "transform": {"function": {"name": "{name}", "arguments": "{content}"}},
-                }
-            },
-        }
-        for module in (self.reference, chat_parsing):
-            message = module.parse_response("<alarm>hour: 7</call>", template, prefix="", tools=[alarm])
-            self.assertEqual(message["tool_calls"]["function"]["arguments"], {"hour": 7})
+    def alike(self, name, call):
+        """Asserts that both answer a call alike, or fail with errors of which ours is one of theirs."""
+        with self.subTest(name):
+            try:
+                theirs = call(self.reference)
+            except Exception as error:
+                with self.assertRaises(type(error)) as raised:
+                    call(chat_parsing)
+                self.assertFalse(type(raised.exception).__name__ == "PanicException")
+            else:
+                self.assertEqual(call(chat_parsing), theirs)
+
+    def test_odd_texts_and_prefixes_are_answered_alike(self):
+        def fed(text, prefix=""):
+            def answer(module):
+                parser = module.ResponseParser(TEMPLATE, prefix)
+                return parser.initial_events, parser.feed(text), parser.finalize()
+
+            return answer
+
+        def fed_late(text):
+            def answer(module):
+                parser = module.ResponseParser(TEMPLATE, "")
+                parser.finalize()
+                parser.feed(text)
+
+            return answer
+
+        for odd in (None, "", 0, 1, 0.0, [], ["a"], b"", b"a", (), {}, {"a": 1}, False, True, object()):
+            self.alike(f"parse_response({odd!r})", lambda module: module.parse_response(odd, TEMPLATE, prefix=""))
+            self.alike(f"prefix={odd!r}", lambda module: module.parse_response("Hi", TEMPLATE, prefix=odd))
+            self.alike(f"feed({odd!r})", fed(odd))
+            self.alike(f"feed({odd!r}) of a parser with prefix", fed(odd, "<assistant><think>"))
+            self.alike(f"prefix={odd!r} of a parser", fed("Hi", odd))
+            if not odd:
+                self.alike(f"feed({odd!r}) behind the end", fed_late(odd))
+
+    def test_odd_tools_are_answered_alike(self):
+        schema = {"name": "alarm", "parameters": {"properties": {"hour": {"type": "integer"}}}}
+        lists = [None, 0, 1, 0.0, False, True, "", "x", [], (), (schema,), {}, schema, [None], [1], ["x"], [[schema]]]
+        lists += [[collections.UserDict(schema)], [{"name": 1}], [{1: 2}], [{**schema, "parameters": []}], {"a": schema}.values()]
+        for tools in lists:
+            self.alike(f"tools={tools!r}", lambda module: module.parse_response("<alarm>hour: 7</call>", CALLING, prefix="", tools=tools))
+
+    def test_documents_that_are_none_are_refused_alike(self):
+        fields = {"content": {}}
+        documents = [None, 3, [], "x", collections.UserDict(TEMPLATE), {"start_anchor": b"A:", "fields": fields}, {1: 2, "start_anchor": "A:", "fields": fields}]
+        documents += [{"start_anchor": "A:", "fields": odd} for odd in (collections.UserDict(fields), {"content": collections.UserDict()}, {"content": {1: 2}})]
+        documents += [{"start_anchor": "A:", "defaults": collections.UserDict(), "fields": fields}]
+        for document in documents:
+            self.alike(repr(document), lambda module: module.parse_response("Hi", document, prefix=""))
+
+    def test_tuples_are_lists(self):
+        def document(sequence):
+            return {
+                "defaults": {"kinds": sequence(["a", "b"])},
+                "start_anchor": sequence(["A:", "B:"]),
+                "fields": {
+                    "said": {"open": sequence(["<a>", "<b>"]), "close": "</>", "transform": {"text": sequence(["{content}"])}},
+                    "content": {},
+                },
+            }
+
+        tools = [{"name": "alarm", "parameters": {"properties": {"hour": {"type": ("integer", "null")}}}}]
+        message = chat_parsing.parse_response("<b>x</>", document(tuple), prefix="")
+        self.assertEqual(message, self.reference.parse_response("<b>x</>", document(list), prefix=""))
+        with self.assertRaisesRegex(ValueError, "string or list of strings, got tuple"):
+            self.reference.parse_response("<b>x</>", document(tuple), prefix="")
+        message = chat_parsing.parse_response("<alarm>hour: 7</call>", CALLING, prefix="", tools=tools)
+        self.assertEqual(message["tool_calls"]["function"]["arguments"], {"hour": 7})
+        message = self.reference.parse_response("<alarm>hour: 7</call>", CALLING, prefix="", tools=tools)
+        self.assertEqual(message["tool_calls"]["function"]["arguments"], {"hour": "7"})
+
+    def errors(self):
+        """Errors of each kind that the drop-in raises beside the reference."""
+        parser = chat_parsing.ResponseParser(TEMPLATE, "")
+        parser.finalize()
+        for call in (
+            lambda: chat_parsing.load_response_template({"start_anchor": "A:", "fields": {"content": {"content": ["text"]}}}),
+            lambda: chat_parsing.load_response_template({1: 2}),
+            lambda: chat_parsing.parse_response("<call>{", TEMPLATE, prefix=""),
+            lambda: chat_parsing.parse_response("Hi", TEMPLATE),
+            lambda: parser.feed("x"),
+        ):
+            try:
+                call()
+            except obverse.ObverseError as error:
+                yield error
+
+    def test_errors_are_pickled_and_copied(self):
+        errors = list(self.errors())
+        self.assertEqual(len(errors), 5)
+        self.assertTrue(any(issubclass(type(error), TypeError) and type(error) not in vars(obverse).values() for error in errors))
+        for error in errors:
+            for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+                with self.subTest(repr(error)):
+                    self.assertIs(type(again), type(error))
+                    self.assertEqual((again.args, str(again), vars(again)), (error.args, str(error), vars(error)))
+
+    def test_errors_reach_another_process(self):
+        errors = list(self.errors())
+        program = (
+            "import pickle, sys\n"
+            "for error in pickle.load(sys.stdin.buffer):\n"
+            "    print(type(error).__name__, isinstance(error, TypeError), isinstance(error, ValueError), ascii(str(error)))\n"
+        )
+        told = subprocess.run([sys.executable, "-c", program], input=pickle.dumps(errors), capture_output=True, check=True)
+        expected = [
+            f"{type(error).__name__} {isinstance(error, TypeError)} {isinstance(error, ValueError)} {ascii(str(error))}" for error in errors
+        ]
+        self.assertEqual(told.stdout.decode().splitlines(), expected)
 
 
 @needs_reference

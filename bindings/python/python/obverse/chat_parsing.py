@@ -47,9 +47,10 @@ def parse_response(text: str, response_template: Any, *, prefix: str | None = No
     template = load_response_template(response_template)
     if prefix is None:
         raise _no_prefix(response_template)
-    tools = list(tools) if tools is not None else None
+    tools = list(tools) if tools else None
+    prefix = prefix or ""
     try:
-        return _native.parse(text, template, prefix=prefix, tools=tools)
+        return _native.parse(text or "", template, prefix=prefix, tools=tools)
     except ObverseError:
         # Once more, by the way on which it is known what the reference would have said.
         parser = ResponseParser(response_template, prefix, tools=tools)
@@ -69,15 +70,16 @@ class ResponseParser:
         if prefix is None:
             raise _no_prefix(response_template)
         self._given = response_template
-        self._tools = list(tools) if tools is not None else None
-        self._parser = _native.Parser(template, prefix, tools=self._tools)
+        # Anything that is false is nothing to the reference: no tools, no prefix, no text.
+        self._tools = list(tools) if tools else None
+        self._parser = _native.Parser(template, prefix or "", tools=self._tools)
         self._message: dict[str, Any] | None = None
         self.initial_events: list[dict[str, Any]] = self._parser.initial_events
 
     def feed(self, text: str) -> list[dict[str, Any]]:
         """Reads more of the response and returns what happened."""
         try:
-            return self._parser.feed(text)
+            return self._parser.feed(text or "")
         except ObverseError as error:
             raise self._worded(error) from None
 
@@ -164,7 +166,7 @@ def _document(spec: Any) -> Any:
 
 
 def _no_prefix(spec: Any) -> ObverseError:
-    return _worded(ParseError(_NO_PREFIX), lambda reference: _original("ResponseParser", reference)(spec, prefix=None))
+    return _worded(ParseError(_NO_PREFIX, {"kind": "no-prefix"}), lambda reference: _original("ResponseParser", reference)(spec, prefix=None))
 
 
 def _worded(error: ObverseError, replay: Callable[[ModuleType], object]) -> ObverseError:
@@ -182,15 +184,35 @@ def _worded(error: ObverseError, replay: Callable[[ModuleType], object]) -> Obve
 def _joined(error: ObverseError, theirs: Exception) -> ObverseError:
     words = str(theirs.args[0]) if isinstance(theirs, KeyError) and theirs.args else str(theirs)
     message = str(error) if words in str(error) else f"{words}\n{error}"
-    ours = type(error)
-    if not isinstance(error, type(theirs)):
-        try:
-            ours = type(ours.__name__, (ours, type(theirs)), {"__module__": ours.__module__})
-        except TypeError:  # two classes that cannot be one
-            pass
-    joined = ours(message)
+    joined = _of_both(type(error), type(theirs), message)
     joined.__dict__.update(error.__dict__)
     return joined
+
+
+def _of_both(ours: type[ObverseError], theirs: type[Exception], message: str) -> ObverseError:
+    """An exception of both classes, where one can be."""
+    try:
+        return _class_of_both(ours, theirs)(message)
+    except TypeError:  # two classes that cannot be one
+        return ours(message)
+
+
+#: The classes that were made, so that errors of a kind are of one class.
+_classes: dict[tuple[type, type], type[ObverseError]] = {}
+
+
+def _class_of_both(ours: type[ObverseError], theirs: type[Exception]) -> type[ObverseError]:
+    if issubclass(ours, theirs):
+        return ours
+    if (ours, theirs) in _classes:
+        return _classes[ours, theirs]
+
+    def reduced(self: ObverseError) -> tuple[Any, ...]:
+        # No module has the class: whoever reads the pickle makes it anew.
+        return _of_both, (ours, theirs, *self.args[:1]), dict(self.__dict__)
+
+    members = {"__module__": ours.__module__, "__doc__": ours.__doc__, "__reduce__": reduced}
+    return _classes.setdefault((ours, theirs), type(ours.__name__, (ours, theirs), members))
 
 
 #: What stood in the places that `install` has taken, by its name.
