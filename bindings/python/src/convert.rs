@@ -13,7 +13,7 @@ pub(crate) enum Foreign {
     Refuse,
     /// It is null: nobody asks for its value.
     Ignore,
-    /// It becomes what transformers shows of it to a chat template.
+    /// It is shown as transformers shows it to a chat template.
     Plain,
 }
 

@@ -34,7 +34,11 @@ pub(crate) fn lent_mut<'py, T: PyClass<Frozen = False>>(
     lent.map_err(|_| PyRuntimeError::new_err(AT_WORK))
 }
 
-/// The object, to be read; errors are as above.
+/// The object, to be read.
+///
+/// # Errors
+///
+/// While another thread changes it.
 pub(crate) fn lent<'py, T: PyClass>(object: &Bound<'py, T>) -> PyResult<PyRef<'py, T>> {
     let lent = object.try_borrow();
     lent.map_err(|_| PyRuntimeError::new_err(AT_WORK))

@@ -41,7 +41,7 @@ class Trl(unittest.TestCase):
         obverse.uninstall()
 
     def told(self, tokenizer, tools):
-        """What TRL makes of each response, for each chat template that it knows."""
+        """The messages that TRL makes of the responses, for each chat template that it knows."""
         told = {}
         for name, text in sorted(vars(trl).items()):
             if not name.endswith("_chat_template") or not isinstance(text, str):

@@ -108,7 +108,7 @@ def _refuse(kwargs: dict[str, Any], names: Iterable[str]) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """What transformers shows to a chat template of an object that JSON does not have; what is within is shown in its turn."""
+    """An object that JSON does not have as transformers shows it to a chat template; its members are shown in their turn."""
     if isinstance(value, Mapping):
         return dict(value)
     numpy = sys.modules.get("numpy")

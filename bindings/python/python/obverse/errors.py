@@ -82,7 +82,7 @@ class ParseError(ObverseError, ValueError):
         members = members or {}
         #: The kind of the error, a stable name such as `json` or `required`.
         self.kind: str = members.get("kind", "")
-        #: The same, under the name that it has for all exceptions.
+        #: Its kind, under the name that all exceptions have for it.
         self.code = self.kind or "failed"
         #: The field whose region it is, if it is of one.
         self.field: str | None = members.get("field")
