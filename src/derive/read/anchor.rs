@@ -327,6 +327,50 @@ pub(in crate::derive) fn in_response(
     Some((marker.clone(), evidence))
 }
 
+/// Returns the literal behind which a call begins that answers a tool's result, where no literal of the anchor stands between the two.
+///
+/// Some chat templates write the answer behind a result as their prompt begins it, and a call without what the prompt has there. The
+/// text behind the result that the prompt and the call have in common then stands right before such a call. In a prompt it changes
+/// nothing, since what begins an answer stands behind it.
+///
+/// For example, `</result>` is that literal where the prompt ends with `</result></results>`, behind which an answer begins, and a
+/// call is rendered as `</result><call>`.
+pub(in crate::derive) fn before_call(
+    renderer: &Renderer<'_>,
+    after_tool: &Context,
+    anchor: &Anchor,
+    dialect: &Dialect,
+) -> Option<(String, Evidence)> {
+    let call = probe::call(0);
+    let turn = renderer
+        .turn(after_tool, &dialect.write(&Assistant::calling([call.clone()])))
+        .ok()?;
+    let behind_result = |text: &'_ str| {
+        let at = text.rfind(probe::TOOL_RESULT)?;
+        Some(at + probe::TOOL_RESULT.len())
+    };
+    let before = &turn.full[..turn.full.rfind(&call.name)?];
+    let gap = &before[behind_result(before)?..];
+    if anchor.after_last(gap).is_some() {
+        return None;
+    }
+    let prompted = &turn.prompt[behind_result(&turn.prompt)?..];
+    let shared = &gap[..renderer.pieces.shared_start(gap, prompted)];
+    let marker = shared[..renderer.pieces.whole(shared)].trim_end();
+    if marker.trim().is_empty() {
+        return None;
+    }
+    let evidence = Evidence {
+        decision: "anchor",
+        marker: marker.to_owned(),
+        reading: "a call behind a tool's result is written without what begins an answer there; this is what both have behind the result".to_owned(),
+        left: RenderExcerpt::new("the prompt", turn.prompt.as_str()),
+        right: RenderExcerpt::new("with a call", turn.full.as_str()),
+        places: Vec::new(),
+    };
+    Some((marker.to_owned(), evidence))
+}
+
 /// Returns the anchors behind which a turn begins with the closing marker of a reasoning that nothing opened, with that marker appended.
 /// Some templates write `</think>` in this way before an answer without reasoning.
 pub(in crate::derive) fn with_closed_reasoning(
