@@ -292,7 +292,8 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
             }
             anchor.literals.extend(begins.literals);
         }
-        if let Some((literal, found)) = anchor::before_call(renderer, &after_tool, &anchor, &dialect)
+        if let Some((literal, found)) =
+            anchor::before_call(renderer, &after_tool, &anchor, &dialect)
         {
             anchor.literals.push(literal);
             evidence.push(found);

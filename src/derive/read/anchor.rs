@@ -343,7 +343,10 @@ pub(in crate::derive) fn before_call(
 ) -> Option<(String, Evidence)> {
     let call = probe::call(0);
     let turn = renderer
-        .turn(after_tool, &dialect.write(&Assistant::calling([call.clone()])))
+        .turn(
+            after_tool,
+            &dialect.write(&Assistant::calling([call.clone()])),
+        )
         .ok()?;
     let behind_result = |text: &'_ str| {
         let at = text.rfind(probe::TOOL_RESULT)?;

@@ -46,6 +46,25 @@ fn after_a_tools_result_it_may_begin_otherwise() {
     assert_eq!(anchor(answer, prompt), ["<bot>", "<next>"]);
 }
 
+/// The prompt after a result has `</rs>`, and so has an answer; a call has not, and begins behind `</r>`.
+#[test]
+fn a_call_after_a_tools_result_may_begin_before_what_the_prompt_has() {
+    let calling = |header: &str| {
+        let answer = format!(
+            "{{%- set after = messages[loop.index0 - 1].role == 'tool' -%}}\
+             {{%- if m.tool_calls -%}}{{{{ '{header}' if after else '<bot>' }}}}\
+             {{%- for c in m.tool_calls -%}}<call>{{{{ c.function | tojson }}}}</call>{{%- endfor -%}}\
+             {{%- else -%}}{{{{ '</rs>' if after else '<bot>' }}}}{{{{ m.content }}}}{{%- endif -%}}</bot>"
+        );
+        anchor(
+            &answer,
+            "{{ '</rs>' if messages[-1].role == 'tool' else '<bot>' }}",
+        )
+    };
+    assert_eq!(calling(""), ["<bot>", "</rs>", "<end>"]);
+    assert_eq!(calling("</rs>"), ["<bot>", "</rs>"]);
+}
+
 #[test]
 fn where_nothing_marks_it_nothing_is_read() {
     let none = analysis("{%- for m in messages -%}{{ m.content }}{%- endfor -%}");
