@@ -18,8 +18,8 @@ use crate::derive::learn::{self, Responses};
 use crate::derive::proof::{self, Proof};
 use crate::derive::read::analysis::Analysis;
 use crate::derive::strict::{self, StrictCalls};
-use crate::derive::{DeriveError, Options, compare, probe};
-use crate::judge::{self, Case, Judge, RoundId, Scrutiny};
+use crate::derive::{DeriveError, Options, compare, narrow, probe};
+use crate::judge::{self, Case, Failure, Judge, RoundId, Scrutiny};
 use crate::response_template::{Document, Engine, ResponseTemplate};
 use crate::value::{Map, Value, json};
 
@@ -59,6 +59,19 @@ impl Bench<'_> {
             is_kept.then_some(now)
         }
     }
+}
+
+/// How many narrower response templates are proved.
+const MAX_NARROWED: usize = 12;
+
+/// How many messages that do not come back each of them is first tried with.
+const MAX_FAILING: usize = 40;
+
+/// A response template with a narrower delimiter, its proof, and the change in words.
+struct Narrowed {
+    document: Document,
+    proof: Proof,
+    told: String,
 }
 
 /// A response template with the amendments that were taken.
@@ -102,6 +115,93 @@ impl Amended {
     pub(super) fn template(&self) -> Result<Arc<ResponseTemplate>, DeriveError> {
         let template = ResponseTemplate::from_value(&self.document.to_value())?;
         Ok(Arc::new(template))
+    }
+
+    /// Makes delimiters narrower whose like stands in texts of messages that do not come back, as long as more messages come back by it.
+    ///
+    /// # Errors
+    ///
+    /// When an amendment is no valid response template.
+    pub(super) fn narrow(
+        &mut self,
+        bench: &Bench<'_>,
+        engines: &[Engine],
+    ) -> Result<(), DeriveError> {
+        let mut told = Vec::new();
+        let mut proofs = MAX_NARROWED;
+        while let Some(taken) = self.narrowed(bench, engines, &mut proofs)? {
+            (self.document, self.proof) = (taken.document, taken.proof);
+            told.push(taken.told);
+        }
+        if !told.is_empty() {
+            let told = format!(
+                "texts of messages have the like of a delimiter in them, as the chat template writes none; so {}",
+                told.join("; ")
+            );
+            self.findings.push(Finding::info("narrowed", told));
+        }
+        Ok(())
+    }
+
+    /// Returns the first of the narrower response templates that brings more messages back than this one, those first that bring most of
+    /// the failing ones back; `None` if there is none, or `proofs` are used up.
+    fn narrowed(
+        &self,
+        bench: &Bench<'_>,
+        engines: &[Engine],
+        proofs: &mut usize,
+    ) -> Result<Option<Narrowed>, DeriveError> {
+        // A message that the format cannot say, or that is written as another one is, comes back by no delimiter.
+        let may_come_back = |failure: &&Failure| {
+            let message = bench.judge.message(failure.round);
+            let mut limits = bench.analysis.limits.iter();
+            !failure.alike && !limits.any(|limit| (limit.is_in)(message))
+        };
+        let failing = self.proof.failing().iter().filter(may_come_back);
+        let failing: Vec<RoundId> = failing
+            .map(|failure| failure.round)
+            .take(MAX_FAILING)
+            .collect();
+        if failing.is_empty() || *proofs == 0 {
+            return Ok(None);
+        }
+        let cases = &self.proof.judgement.cases;
+        let template = self.template()?;
+        let text_end = bench.target.text_end();
+        let refused = Engine::refusals(engines, &self.document);
+        let mut all = Vec::new();
+        for proposal in narrow::proposals(&self.document, &template, cases, text_end) {
+            let Ok(template) = ResponseTemplate::from_value(&proposal.document.to_value()) else {
+                continue;
+            };
+            if Engine::refusals(engines, &proposal.document) > refused {
+                continue;
+            }
+            let template = Arc::new(template);
+            let subject = bench.for_proof(&template).subject();
+            let back = failing.iter();
+            let back = back.filter(|round| bench.judge.brings_back(subject, **round));
+            match back.count() {
+                0 => {}
+                count => all.push((count, template, proposal)),
+            }
+        }
+        all.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
+        let mut keeps = bench.keeps(&self.proof);
+        for (_, template, proposal) in all.into_iter().take(*proofs) {
+            *proofs -= 1;
+            if let Some(proof) = keeps(&template)
+                && proof.failing().len() < self.proof.failing().len()
+            {
+                let narrow::Proposal { document, told } = proposal;
+                return Ok(Some(Narrowed {
+                    document,
+                    proof,
+                    told,
+                }));
+            }
+        }
+        Ok(None)
     }
 
     /// Lets the tokens at which an engine stops close the content.

@@ -14,6 +14,7 @@
 //! - `draft` has all of that done by whole responses first, and proves the outcome in pieces;
 //! - `learn` widens what was derived by what recorded responses show, and `amend` takes that, and whatever else renders do not show, as far
 //!   as nothing that they prove is lost;
+//! - `narrow` is asked before that where a text of a message has the like of a delimiter in it, and makes that delimiter narrower;
 //! - `deviate` tries deviations, in which models write otherwise than a chat template renders, and tells which of them are borne;
 //! - `evidence` has the account that all of them give of what they saw, and `report` puts it together: what was found and proved, and
 //!   where the chat template writes it, by the origins of the renders that it was read from;
@@ -31,6 +32,7 @@ mod emit;
 mod evidence;
 pub mod inspect;
 mod learn;
+mod narrow;
 mod probe;
 mod proof;
 mod read;

@@ -289,6 +289,12 @@ pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
     deep.calls.push(call(1));
     probes.push(other(deep));
     probes.push(prose(calls(2).with_content("Marigold thicket.")));
+    // Nothing stands between what opens the first of these and what closes it.
+    let mut bare = calls(2);
+    for call in &mut bare.calls {
+        call.arguments = Map::new();
+    }
+    probes.push(prose(bare));
     let mut listed = calls(2);
     listed.calls[0].arguments = Map::from_iter([named(
         "orchard",

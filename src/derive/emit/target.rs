@@ -34,6 +34,11 @@ impl Target {
 }
 
 impl Target {
+    /// How a pattern says that the text ends.
+    pub(in super::super) fn text_end(self) -> &'static str {
+        self.text_end
+    }
+
     /// The field that reasoning has to go to, whichever key the chat template reads, where the engines take no other.
     pub(in super::super) fn reasoning_field(self) -> Option<&'static str> {
         self.served.then_some(REASONING_FIELD)

@@ -1,0 +1,392 @@
+//! Narrower delimiters, where a text of a message has the like of one in it.
+//!
+//! A delimiter that is read off renders lets white space vary, since models vary it: `$ ` before a call becomes `\$\s*`. A text may then have
+//! a delimiter in it that the chat template would never have written so, as `$HOME` has. All places in which the delimiter stands in renders
+//! tell how much narrower it can be made without losing one of them: with the very white space that stands in it, before it or behind
+//! it; only where another delimiter or the end of the response follows; only outside of the strings of JSON.
+//!
+//! Nothing of this is better by itself, since less is read of what models write otherwise. So it is asked for only where messages do not
+//! come back, each proposal changes one delimiter, and it is taken if more messages come back and none is lost.
+//!
+//! The cost: one parse of each response for the places, for each proposal a parse of some messages that do not come back, and a proof of
+//! those proposals that bring one of them back. Where all messages come back it costs nothing.
+
+mod places;
+mod space;
+
+use super::compare::text::escape;
+use crate::judge::Case;
+use crate::parser::Edge;
+use crate::response_template::{Delimiter, Document, FieldDocument, ResponseTemplate};
+use crate::value::{Value, json};
+use places::{Follows, Place, Places};
+use std::sync::Arc;
+
+/// The length in bytes that the pattern of a delimiter may have to be looked for ahead of another one or behind it.
+const MAX_AHEAD: usize = 200;
+
+/// A response template in which one delimiter is narrower, and the change in words.
+#[derive(Debug)]
+pub(super) struct Proposal {
+    pub(super) document: Document,
+    pub(super) told: String,
+}
+
+/// Returns response templates in which one delimiter each is narrower, and which every one of the responses may still be read by, as far
+/// as its place and the text around it tell. Those that ask for less come first.
+pub(super) fn proposals(
+    document: &Document,
+    template: &Arc<ResponseTemplate>,
+    cases: &[Case],
+    text_end: &str,
+) -> Vec<Proposal> {
+    let Some(places) = Places::of(template, cases) else {
+        return Vec::new();
+    };
+    let mut all: Vec<(usize, Proposal)> = Vec::new();
+    for (index, field) in template.fields().iter().enumerate() {
+        let name = field.name.as_str();
+        let Some(written) = document.fields.get(name) else {
+            continue;
+        };
+        for (edge, delimiter) in [(Edge::Open, &written.open), (Edge::Close, &written.close)] {
+            let (Some(delimiter), Some(seen)) = (delimiter, places.delimiters.get(&(index, edge)))
+            else {
+                continue;
+            };
+            let context = Context {
+                document,
+                template,
+                field: written,
+                edge,
+                places: seen,
+                text_end,
+            };
+            let narrowed = context.narrowed(delimiter).into_iter().enumerate();
+            all.extend(narrowed.map(|(rank, (narrower, how))| {
+                let mut document = document.clone();
+                let verb = match edge {
+                    Edge::Open => "opens",
+                    Edge::Close => "closes",
+                };
+                let told = format!("what {verb} {name} counts only {how}");
+                if let Some(field) = document.fields.get_mut(name) {
+                    match edge {
+                        Edge::Open => field.open = Some(narrower),
+                        Edge::Close => field.close = Some(narrower),
+                    }
+                }
+                (rank, Proposal { document, told })
+            }));
+        }
+        if let Some(Value::String(tag)) = written.content_args.get("tag_pattern") {
+            let bodies = places.bodies.get(&index).map_or(&[][..], Vec::as_slice);
+            let narrower = space::exact_in_tag(tag, bodies).map(|tag| {
+                let mut document = document.clone();
+                if let Some(field) = document.fields.get_mut(name) {
+                    let tag = Value::from(tag);
+                    field.content_args.insert("tag_pattern".to_owned(), tag);
+                }
+                let told =
+                    format!("what stands around each argument of {name} counts only {EXACT}");
+                (0, Proposal { document, told })
+            });
+            all.extend(narrower);
+        }
+    }
+    all.sort_by_key(|(rank, _)| *rank);
+    all.into_iter().map(|(_, proposal)| proposal).collect()
+}
+
+/// The change of a delimiter to the white space that renders have in it, in words.
+const EXACT: &str = "with the white space that stands in it in all renders";
+
+/// A delimiter's surroundings: the response template that it is of, and the places where it stands.
+struct Context<'a> {
+    document: &'a Document,
+    template: &'a ResponseTemplate,
+    field: &'a FieldDocument,
+    edge: Edge,
+    places: &'a [Place<'a>],
+    text_end: &'a str,
+}
+
+impl Context<'_> {
+    /// Returns the narrower delimiters with what is asked of each in words, those that ask for less first.
+    fn narrowed(&self, delimiter: &Delimiter) -> Vec<(Delimiter, String)> {
+        let source = pattern_of(delimiter);
+        let before = space::before(self.places);
+        let behind = space::behind(&source, self.places);
+        let quoted = |text: &str| json::quote(text);
+        let mut all = Vec::new();
+        // White space that the delimiter before has taken is there no more for this one, which can only look back at it.
+        let is_free = |place: &Place<'_>| place.free_from + before.len() <= place.span.start;
+        let free = Some(before.as_str()).filter(|before| !before.is_empty());
+        let free = free.filter(|_| self.places.iter().all(is_free));
+        if !before.is_empty() {
+            let how = format!("with {} before it", quoted(&before));
+            if let Some(before) = free {
+                all.push((with_space_before(delimiter, before), how.clone()));
+            }
+            let pattern = format!("(?<={}){}", escape(&before), grouped(&source));
+            all.push((Delimiter::pattern(pattern), how));
+        }
+        if !behind.is_empty() {
+            let pattern = self.followed_by(&source, &behind);
+            let how = format!("with {} behind it", quoted(&behind));
+            all.push((Delimiter::pattern(pattern.clone()), how));
+            if let Some(before) = free {
+                let pattern = format!("{}{}", escape(before), grouped(&pattern));
+                let how = format!(
+                    "with {} before it and {} behind it",
+                    quoted(before),
+                    quoted(&behind)
+                );
+                all.push((Delimiter::pattern(pattern), how));
+            }
+        }
+        let exact = space::exact(&source, self.places);
+        if let Some(exact) = &exact {
+            all.push((Delimiter::pattern(exact.clone()), EXACT.to_owned()));
+            if let Some(before) = free {
+                let pattern = format!("{}{}", escape(before), grouped(exact));
+                let how = format!("{EXACT}, and with {} before it", quoted(before));
+                all.push((Delimiter::pattern(pattern), how));
+            }
+        }
+        if let Some(pattern) = self.where_it_is_closed(&source) {
+            all.push((
+                Delimiter::pattern(pattern),
+                "where something closes it".to_owned(),
+            ));
+        }
+        if self.edge == Edge::Close {
+            let followed = self.where_something_follows(&source);
+            if let Some(pattern) = &followed {
+                let how = "where another delimiter follows".to_owned();
+                all.push((Delimiter::pattern(pattern.clone()), how));
+            }
+            if let Some(outside) = self.outside_strings() {
+                let how = "outside of strings".to_owned();
+                let pattern = format!("{outside}{}", grouped(&source));
+                all.push((Delimiter::pattern(pattern), how));
+                if let Some(pattern) = &followed {
+                    let how = "outside of strings, where another delimiter follows".to_owned();
+                    let pattern = format!("{outside}{}", grouped(pattern));
+                    all.push((Delimiter::pattern(pattern), how));
+                }
+            }
+        }
+        all
+    }
+
+    /// The pattern where this white space follows what it matches, or the response ends if it does so in some place.
+    fn followed_by(&self, source: &str, behind: &str) -> String {
+        let own = source.strip_suffix(space::ANY).unwrap_or(source);
+        let ends = self
+            .places
+            .iter()
+            .any(|place| place.follows == Follows::End);
+        let end = match ends {
+            true => format!("|\\s*{}", self.text_end),
+            false => String::new(),
+        };
+        format!("{}(?={}{end})\\s*", grouped(own), escape(behind))
+    }
+
+    /// The pattern where one of the delimiters follows that do so in renders; `None` where text follows somewhere, or nothing does. What
+    /// ends a turn is not told by the end of the response: more may stand behind a turn.
+    fn where_something_follows(&self, source: &str) -> Option<String> {
+        let mut next: Vec<String> = Vec::new();
+        for place in self.places {
+            let pattern = match place.follows {
+                Follows::End | Follows::Text => return None,
+                Follows::Delimiter(field, edge) => {
+                    let name = self.template.fields()[field].name.as_str();
+                    let field = self.document.fields.get(name)?;
+                    let delimiter = match edge {
+                        Edge::Open => field.open.as_ref(),
+                        Edge::Close => field.close.as_ref(),
+                    };
+                    format!("\\s*{}", without_captures(&pattern_of(delimiter?))?)
+                }
+            };
+            if !next.contains(&pattern) {
+                next.push(pattern);
+            }
+        }
+        let next = next.join("|");
+        (!next.is_empty() && !source.starts_with("(?="))
+            .then(|| format!("{}(?={next})", grouped(source)))
+    }
+
+    /// The pattern of what opens a region where what closes it follows; `None` for what closes one.
+    ///
+    /// A response that begins so is held back until that is seen, so that this is proposed last.
+    fn where_it_is_closed(&self, source: &str) -> Option<String> {
+        let close = match self.edge {
+            Edge::Open => without_captures(&pattern_of(self.field.close.as_ref()?))?,
+            Edge::Close => return None,
+        };
+        Some(format!("{}(?=.*?{close})", grouped(source)))
+    }
+
+    /// A condition that no string of JSON is open since the region began, for a region of JSON; `None` for another.
+    fn outside_strings(&self) -> Option<String> {
+        if self.field.content.as_deref() != Some("json") {
+            return None;
+        }
+        let open = without_captures(&pattern_of(self.field.open.as_ref()?))?;
+        Some(format!(
+            "(?<={open}(?:[^\"\\\\]|\"(?:[^\"\\\\]|\\\\.)*\")*)"
+        ))
+    }
+}
+
+/// The delimiter's pattern.
+fn pattern_of(delimiter: &Delimiter) -> String {
+    match delimiter {
+        Delimiter::Pattern(source) => source.clone(),
+        Delimiter::Literals(texts) => {
+            let texts: Vec<String> = texts.iter().map(|text| escape(text)).collect();
+            match texts.as_slice() {
+                [one] => one.clone(),
+                several => format!("(?:{})", several.join("|")),
+            }
+        }
+    }
+}
+
+/// The delimiter with white space before it, which stays a literal where it is one.
+fn with_space_before(delimiter: &Delimiter, space: &str) -> Delimiter {
+    match delimiter {
+        Delimiter::Literals(texts) => {
+            let texts = texts.iter().map(|text| format!("{space}{text}"));
+            Delimiter::Literals(texts.collect())
+        }
+        Delimiter::Pattern(source) => {
+            Delimiter::pattern(format!("{}{}", escape(space), grouped(source)))
+        }
+    }
+}
+
+/// The pattern as one part of a longer one.
+fn grouped(source: &str) -> String {
+    match space::has_alternatives(source) {
+        true => format!("(?:{source})"),
+        false => source.to_owned(),
+    }
+}
+
+/// The pattern without named groups, for a place where nothing can be captured; `None` where it refers to one of them, or is long.
+fn without_captures(source: &str) -> Option<String> {
+    let refers = source.contains("(?P=") || source.contains("\\1");
+    (!refers && source.len() <= MAX_AHEAD).then(|| {
+        let mut rest = source;
+        let mut without = String::new();
+        while let Some((before, behind)) = rest.split_once("(?P<") {
+            without.push_str(before);
+            without.push_str("(?:");
+            rest = behind.split_once('>').map_or("", |(_, rest)| rest);
+        }
+        without.push_str(rest);
+        grouped(&without)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(template: &str, responses: &[&str]) -> Vec<(String, String)> {
+        let document = json::parse(template).unwrap();
+        let template = Arc::new(ResponseTemplate::from_value(&document).unwrap());
+        let document = Document::of(&document).unwrap();
+        let cases: Vec<Case> = responses
+            .iter()
+            .map(|response| Case {
+                prefix: String::new(),
+                response: (*response).to_owned(),
+                tools: Vec::new(),
+                message: Value::Null,
+            })
+            .collect();
+        let proposals = proposals(&document, &template, &cases, "\\Z");
+        let changed = |proposal: Proposal| {
+            let fields = proposal.document.fields.iter().zip(&document.fields);
+            let changed = fields.flat_map(|((_, now), (_, before))| {
+                [(&now.open, &before.open), (&now.close, &before.close)]
+            });
+            let mut changed = changed.filter(|(now, before)| now != before);
+            let now = changed.next().and_then(|(now, _)| now.clone());
+            let told = proposal.told.split(" only ").last().unwrap().to_owned();
+            (now.map_or_else(String::new, |now| pattern_of(&now)), told)
+        };
+        proposals.into_iter().map(changed).collect()
+    }
+
+    /// What opens a call is `$ ` at the beginning of a line, in all places.
+    #[test]
+    fn white_space_is_asked_for_where_it_always_stands() {
+        let template = r#"{"start_anchor": ">>", "fields": {"call": {"open_pattern": "\\$\\s*", "close": ";", "repeats": true}, "content": {}}}"#;
+        let found = told(template, &["It is.\n$ run;", "\n$ run;\n$ stop;"]);
+        let patterns: Vec<&str> = found.iter().map(|(pattern, _)| pattern.as_str()).collect();
+        assert!(patterns.contains(&"\\n\\$\\s*"), "{patterns:?}");
+        assert!(patterns.contains(&"(?<=\\n)\\$\\s*"), "{patterns:?}");
+        assert!(patterns.contains(&"\\$(?= )\\s*"), "{patterns:?}");
+        assert!(patterns.contains(&"\\$ "), "{patterns:?}");
+        // What opens the region takes the line feed here, and what closes it can only look back at it.
+        let lines = r#"{"start_anchor": ">>", "fields": {"call": {"open_pattern": "\\$\\s*", "close_pattern": "(?:;|(?=\\$))", "repeats": true}, "content": {}}}"#;
+        let of_close = |responses: &[&str]| {
+            let found = told(lines, responses).into_iter();
+            let mut patterns = found.map(|(pattern, _)| pattern);
+            patterns.any(|pattern| pattern.starts_with("\\n(?:;"))
+        };
+        assert!(of_close(&["$ a\n$ b\n;"]));
+        assert!(!of_close(&["$ a\n$\n;"]));
+        // A second response has a call with no white space before it or in it, so that none is asked for.
+        let found = told(template, &["It is.\n$ run;", "$run;"]);
+        let hows: Vec<&str> = found.iter().map(|(_, how)| how.as_str()).collect();
+        assert_eq!(hows, ["where something closes it"]);
+    }
+
+    #[test]
+    fn what_follows_is_asked_for_where_no_text_does() {
+        let template = r##"{"start_anchor": ">>", "fields": {"call": {"open": "<", "close": ">", "repeats": true}, "content": {"close": "#"}}}"##;
+        let found = told(template, &["Hi<a><b>#", "<c>#"]);
+        let followed = "where another delimiter follows";
+        let (pattern, _) = found.iter().find(|(_, how)| how == followed).unwrap();
+        assert_eq!(pattern, ">(?=\\s*<|\\s*#)");
+        for other in ["Hi<a>there#", "Hi<a>"] {
+            let found = told(template, &["Hi<a><b>#", other]);
+            assert!(
+                found.iter().all(|(pattern, _)| !pattern.starts_with('>')),
+                "{found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_region_of_json_may_be_closed_outside_of_its_strings() {
+        let template = r#"{"start_anchor": ">>", "fields": {"call": {"open": "!", "close": "!", "content": "json"}, "content": {}}}"#;
+        let found = told(template, &["!{}!then"]);
+        let (pattern, _) = found
+            .iter()
+            .find(|(_, how)| how == "outside of strings")
+            .unwrap();
+        let pattern = crate::pattern::Pattern::regex(pattern).unwrap();
+        let closes = |text: &str| pattern.search(text, 1).unwrap().map(|found| found.span);
+        assert_eq!(closes(r#"!{"a": "}!\""}! a "!""#), Some(14..15));
+        assert_eq!(closes(r#"!{"a": "!"#), None);
+    }
+
+    #[test]
+    fn captures_are_left_out_of_what_is_looked_for() {
+        assert_eq!(
+            without_captures("<(?P<name>a)>").as_deref(),
+            Some("<(?:a)>")
+        );
+        assert_eq!(without_captures("a|b").as_deref(), Some("(?:a|b)"));
+        assert_eq!(without_captures("(?P<k>a)(?P=k)"), None);
+    }
+}
