@@ -52,6 +52,7 @@ pub(crate) use layout::{Layout, Turn, message_of};
 pub use origins::{InputPath, InputStep, Origin, Run, Traced};
 pub use reads::{Read, Reads};
 pub use rules::Rules;
+pub(crate) use run::{PrintedLists, PrintedTools};
 pub use source::{ChatTemplateSource, from_config, from_text, load};
 pub(crate) use syntax::tags::{Kind as TagKind, Tag, tags};
 pub use tokens::TokenLists;
@@ -120,6 +121,8 @@ pub(crate) struct Inputs<'a> {
     pub(crate) kwargs: &'a Map,
     pub(crate) clock: Option<Clock>,
     pub(crate) rules: Rules,
+    /// What this chat template printed of these very tools before, by the same rules, where that is remembered.
+    pub(crate) printed_tools: Option<&'a PrintedTools>,
 }
 
 impl Inputs<'_> {
@@ -154,6 +157,7 @@ impl RenderInput {
             kwargs: &self.kwargs,
             clock: self.clock,
             rules: self.rules,
+            printed_tools: None,
         }
     }
 }

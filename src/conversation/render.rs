@@ -59,6 +59,7 @@ impl<'a> Renderer<'a> {
                 keep_nulls: self.handing.null_content,
                 list_methods: self.handing.list_methods,
             },
+            printed_tools: None,
         };
         render(template, &inputs)
     }

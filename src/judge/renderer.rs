@@ -14,7 +14,7 @@ use super::manner::Manner;
 use super::message::content_to_parts;
 use super::probes;
 use crate::chat_template::{
-    self, ChatTemplate, ChatTemplateSource, Inputs, Reads, RenderError, Rules, Traced,
+    self, ChatTemplate, ChatTemplateSource, Inputs, PrintedLists, Reads, RenderError, Rules, Traced,
 };
 use crate::text::common_suffix;
 use crate::value::{Map, Value, are_identical};
@@ -33,6 +33,8 @@ pub(super) struct Renderer<'a> {
     /// The renders made without origins. The messages that several response templates parse to, and those that failing messages shrink to,
     /// are often the same.
     cache: RefCell<RenderCache>,
+    /// What was printed of each list of tools.
+    printed: PrintedLists,
 }
 
 /// Renders by the hash of their inputs.
@@ -126,6 +128,7 @@ impl<'a> Renderer<'a> {
             setup,
             rendered: Cell::default(),
             cache: RefCell::default(),
+            printed: PrintedLists::default(),
         }
     }
 
@@ -328,6 +331,8 @@ impl<'a> Renderer<'a> {
             }
             &kwargs
         };
+        let tools = place.tools.as_ref();
+        let printed_tools = tools.map(|tools| self.printed.of(tools, manner.rules));
         let inputs = Inputs {
             messages,
             tools: place.tools.as_deref(),
@@ -336,6 +341,7 @@ impl<'a> Renderer<'a> {
             kwargs,
             clock: self.setup.clock,
             rules: manner.rules,
+            printed_tools: printed_tools.as_deref(),
         };
         let account = self.setup.steps;
         let mut steps = account.get().min(chat_template::MAX_STEPS);

@@ -57,7 +57,14 @@ pub(super) fn variables(
     });
     for (name, items) in [("tools", input.tools), ("documents", input.documents)] {
         give(name, &|giver| match items {
-            Some(items) => giver.list(items.iter(), |giver, item| giver.value(item)),
+            Some(items) => {
+                let make = || giver.list(items.iter(), |giver, item| giver.value(item));
+                // A chat template that may change lists must not find those that another render has changed.
+                let kept = input.printed_tools.filter(|_| {
+                    name == "tools" && trace.is_none() && !observe && !input.rules.list_methods
+                });
+                kept.map_or_else(make, |kept| kept.tools(make))
+            }
             None => Py::None(giver.at),
         });
     }

@@ -33,6 +33,7 @@ mod numbers;
 mod object;
 mod operators;
 mod padding;
+mod remember;
 mod selecting;
 mod strings;
 mod tests;
@@ -49,6 +50,7 @@ use self::object::Key;
 use self::object::ReadPath;
 use self::object::Scope;
 use self::object::{Attributes, Global, Missing, Py};
+pub(crate) use self::remember::{PrintedLists, PrintedTools};
 use self::trace::{Noted, Piece, Taint, Text, Trace, Written};
 use super::error::{Limit, RenderError};
 use super::layout::Layout;
@@ -102,6 +104,8 @@ pub(super) struct Render<'t> {
     kept: Vec<Py>,
     rules: Rules,
     reads: Option<Reads>,
+    /// What was printed of the tools in earlier renders, where that is remembered.
+    printed_tools: Option<&'t PrintedTools>,
     /// The trace, which knows the origins of characters, where they are traced.
     trace: Option<Rc<Trace>>,
     /// Who wrote what, where that is told.
@@ -171,6 +175,10 @@ fn run(
             limit: MAX_INPUT_NESTING as u64,
         });
     }
+    // What is printed again has no origins and reads nothing.
+    let printed_tools = input
+        .printed_tools
+        .filter(|_| !observe && trace.is_none() && noted.is_none());
     let mut render = Render {
         tree,
         literals: vec![None; tree.literals.len()],
@@ -187,6 +195,7 @@ fn run(
         kept: Vec::new(),
         rules: input.rules,
         reads: observe.then(Reads::default),
+        printed_tools,
         trace: trace.cloned(),
         noted,
     };
@@ -421,6 +430,14 @@ impl<'t> Render<'t> {
     }
 
     fn stmt(&mut self, stmt: &'t Stmt, scope: &Rc<Scope>) -> Result<Flow, Fault> {
+        let may_be_printed_again = matches!(stmt, Stmt::For(_) | Stmt::Emit(_));
+        if may_be_printed_again && self.print_again(stmt, scope)? {
+            return Ok(Flow::On);
+        }
+        self.run_stmt(stmt, scope)
+    }
+
+    fn run_stmt(&mut self, stmt: &'t Stmt, scope: &Rc<Scope>) -> Result<Flow, Fault> {
         self.spend(1)?;
         match stmt {
             Stmt::Raw(text, index) => {

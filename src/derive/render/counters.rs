@@ -66,6 +66,7 @@ mod tests {
             kwargs: &kwargs,
             clock: None,
             rules: Default::default(),
+            printed_tools: None,
         };
         let mut steps = 10_000;
         let render = template

@@ -14,7 +14,7 @@ use super::requirements::Requirements;
 use super::trailer;
 use super::unasked;
 use crate::chat_template::{
-    self, ChatTemplate, ChatTemplateSource, Clock, Inputs, Reads, RenderError, RenderInput, Rules,
+    self, ChatTemplate, ChatTemplateSource, Clock, Inputs, PrintedLists, Reads, RenderError, Rules,
     Traced,
 };
 use crate::derive::choice::{Choices, DecisionId, Preference};
@@ -48,6 +48,8 @@ pub(in crate::derive) struct Renderer<'a> {
     tools: Rc<[Value]>,
     /// The constants at which the template cuts an answer, once they were looked for.
     cutting: OnceCell<Cutting>,
+    /// What was printed of each list of tools.
+    printed: PrintedLists,
     /// The pieces of which renders are made.
     pub(in crate::derive) pieces: Rc<Pieces>,
     /// The places beside the content where texts are taken, as far as renders show them.
@@ -91,6 +93,7 @@ impl<'a> Renderer<'a> {
                 .map(|number| probe::tool_for(&probe::call(number)))
                 .collect(),
             cutting: OnceCell::new(),
+            printed: PrintedLists::default(),
             pieces: Rc::default(),
             slots: Vec::new(),
             json_texts: Vec::new(),
@@ -428,6 +431,7 @@ impl<'a> Renderer<'a> {
             kwargs: &context.kwargs,
             clock: self.clock,
             rules: self.requirements.rules,
+            printed_tools: None,
         }
     }
 
@@ -508,7 +512,14 @@ impl<'a> Renderer<'a> {
         context: &Context,
         add_generation_prompt: bool,
     ) -> Result<String, RenderError> {
-        let inputs = self.inputs(context, add_generation_prompt);
+        let rules = requirements.rules;
+        let tools = context.tools.as_ref();
+        let tools = tools.filter(|_| rules == self.requirements.rules);
+        let printed = tools.map(|tools| self.printed.of(tools, rules));
+        let inputs = Inputs {
+            printed_tools: printed.as_deref(),
+            ..self.inputs(context, add_generation_prompt)
+        };
         self.spend(requirements, &inputs, ChatTemplate::render_borrowed)
     }
 
@@ -526,7 +537,11 @@ impl<'a> Renderer<'a> {
                 message: error.to_string(),
             })?;
         let met = requirements.meet(inputs);
-        let inputs = met.as_ref().map_or(*inputs, RenderInput::borrowed);
+        // What is required changes messages and variables, and never the tools.
+        let inputs = met.as_ref().map_or(*inputs, |met| Inputs {
+            printed_tools: inputs.printed_tools,
+            ..met.borrowed()
+        });
         let mut steps = self.steps.get().min(chat_template::MAX_STEPS);
         let before = steps;
         let started = Instant::now();
