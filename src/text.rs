@@ -1,4 +1,4 @@
-//! The parts that two texts have in common, and texts in HTML.
+//! The parts that two texts have in common, and texts in HTML and in patterns.
 
 /// The bytes with which both texts begin; they end between two characters.
 pub(crate) fn common_prefix(a: &str, b: &str) -> usize {
@@ -32,6 +32,26 @@ pub(crate) fn html(text: &str) -> String {
         }
     }
     out
+}
+
+/// Escapes a literal for Python's `regex`.
+pub(crate) fn escape(literal: &str) -> String {
+    let mut escaped = String::with_capacity(literal.len());
+    for c in literal.chars() {
+        if matches!(
+            c,
+            '\\' | '.' | '^' | '$' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '|'
+        ) {
+            escaped.push('\\');
+        }
+        match c {
+            '\n' => escaped.push_str("\\n"),
+            '\t' => escaped.push_str("\\t"),
+            '\r' => escaped.push_str("\\r"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
 }
 
 #[cfg(test)]

@@ -200,7 +200,7 @@ impl Pattern {
                 (Some(sequence), _) => sequence.first_bytes(),
                 (None, Strategy::Literal(literals)) => Some(literals.first_bytes()),
                 (None, Strategy::Automaton(automaton)) => automaton.first_bytes(),
-                (None, Strategy::Backtracking(_)) => None,
+                (None, Strategy::Backtracking(program)) => program.first_bytes(),
             },
             sequence,
             grows: facts::grows(&parsed.node),
@@ -370,7 +370,7 @@ impl Pattern {
         })
     }
 
-    /// The bytes that a match can begin with; `None` where they are not known or it may be empty.
+    /// The bytes of which one comes wherever a match begins; `None` where they are not known, or nothing need come.
     pub(crate) fn first_bytes(&self) -> Option<ByteSet> {
         self.0.first
     }

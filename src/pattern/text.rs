@@ -1,5 +1,6 @@
 //! The text as a search sees it: a window whose end may not be the text's.
 
+use super::bytes::ByteSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -119,6 +120,13 @@ impl CharSet {
     pub(crate) fn has_more_than_ascii(&self) -> bool {
         let last = self.class.ranges().last();
         last.is_some_and(|range| !range.end().is_ascii())
+    }
+
+    /// The bytes that its characters begin with, or more of those that begin no ASCII character.
+    pub(crate) fn first_bytes(&self) -> ByteSet {
+        let ascii = (0..=0x7f).filter(|byte| self.contains(char::from(*byte)));
+        let others = (0xc2..=0xf4).filter(|_| self.has_more_than_ascii());
+        ascii.chain(others).collect()
     }
 }
 

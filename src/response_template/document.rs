@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
 
+use crate::text::escape;
 use crate::value::json::Format;
 use crate::value::{Map, Value};
 
@@ -78,6 +79,20 @@ impl Delimiter {
     /// A pattern.
     pub fn pattern(source: impl Into<String>) -> Self {
         Self::Pattern(source.into())
+    }
+
+    /// The delimiter as a pattern: its own, or one for its literals.
+    pub(crate) fn as_pattern(&self) -> String {
+        match self {
+            Self::Pattern(source) => source.clone(),
+            Self::Literals(texts) => {
+                let texts: Vec<String> = texts.iter().map(|text| escape(text)).collect();
+                match texts.as_slice() {
+                    [one] => one.clone(),
+                    several => format!("(?:{})", several.join("|")),
+                }
+            }
+        }
     }
 
     /// The delimiter under one of its two keys.

@@ -1,26 +1,6 @@
 //! Comparing texts: common beginnings and ends; and texts as patterns.
 
-pub(in crate::derive) use crate::text::{common_prefix, common_suffix};
-
-/// Escapes a literal for Python's `regex`.
-pub(in crate::derive) fn escape(literal: &str) -> String {
-    let mut escaped = String::with_capacity(literal.len());
-    for c in literal.chars() {
-        if matches!(
-            c,
-            '\\' | '.' | '^' | '$' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '|'
-        ) {
-            escaped.push('\\');
-        }
-        match c {
-            '\n' => escaped.push_str("\\n"),
-            '\t' => escaped.push_str("\\t"),
-            '\r' => escaped.push_str("\\r"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}
+pub(in crate::derive) use crate::text::{common_prefix, common_suffix, escape};
 
 /// A pattern for a literal in which each run of white space matches any run of white space, none included.
 pub(in crate::derive) fn escape_loosely(literal: &str) -> String {

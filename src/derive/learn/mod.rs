@@ -26,6 +26,7 @@ mod report;
 mod spot;
 #[cfg(test)]
 mod tests;
+mod unclosed;
 mod unshown;
 mod widening;
 
@@ -42,6 +43,7 @@ pub(in crate::derive) use claim::claimed;
 pub(in crate::derive) use constants::Constants;
 pub use recorded::Recorded;
 pub use report::{Addition, Responses, Short, Widening};
+pub(in crate::derive) use unclosed::ended_by_the_next;
 pub(in crate::derive) use unshown::{Unshown, unshown};
 pub(in crate::derive) use widening::is_spoken_for as is_read;
 use widening::{Edit, How};

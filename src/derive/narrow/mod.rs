@@ -114,7 +114,7 @@ struct Context<'a> {
 impl Context<'_> {
     /// Returns the narrower delimiters with what is asked of each in words, those that ask for less first.
     fn narrowed(&self, delimiter: &Delimiter) -> Vec<(Delimiter, String)> {
-        let source = pattern_of(delimiter);
+        let source = delimiter.as_pattern();
         let before = space::before(self.places);
         let behind = space::behind(&source, self.places);
         let quoted = |text: &str| json::quote(text);
@@ -208,7 +208,7 @@ impl Context<'_> {
                         Edge::Open => field.open.as_ref(),
                         Edge::Close => field.close.as_ref(),
                     };
-                    format!("\\s*{}", without_captures(&pattern_of(delimiter?))?)
+                    format!("\\s*{}", without_captures(&delimiter?.as_pattern())?)
                 }
             };
             if !next.contains(&pattern) {
@@ -225,7 +225,7 @@ impl Context<'_> {
     /// A response that begins so is held back until that is seen, so that this is proposed last.
     fn where_it_is_closed(&self, source: &str) -> Option<String> {
         let close = match self.edge {
-            Edge::Open => without_captures(&pattern_of(self.field.close.as_ref()?))?,
+            Edge::Open => without_captures(&self.field.close.as_ref()?.as_pattern())?,
             Edge::Close => return None,
         };
         Some(format!("{}(?=.*?{close})", grouped(source)))
@@ -236,24 +236,10 @@ impl Context<'_> {
         if self.field.content.as_deref() != Some("json") {
             return None;
         }
-        let open = without_captures(&pattern_of(self.field.open.as_ref()?))?;
+        let open = without_captures(&self.field.open.as_ref()?.as_pattern())?;
         Some(format!(
             "(?<={open}(?:[^\"\\\\]|\"(?:[^\"\\\\]|\\\\.)*\")*)"
         ))
-    }
-}
-
-/// The delimiter's pattern.
-fn pattern_of(delimiter: &Delimiter) -> String {
-    match delimiter {
-        Delimiter::Pattern(source) => source.clone(),
-        Delimiter::Literals(texts) => {
-            let texts: Vec<String> = texts.iter().map(|text| escape(text)).collect();
-            match texts.as_slice() {
-                [one] => one.clone(),
-                several => format!("(?:{})", several.join("|")),
-            }
-        }
     }
 }
 
@@ -320,7 +306,7 @@ mod tests {
             let mut changed = changed.filter(|(now, before)| now != before);
             let now = changed.next().and_then(|(now, _)| now.clone());
             let told = proposal.told.split(" only ").last().unwrap().to_owned();
-            (now.map_or_else(String::new, |now| pattern_of(&now)), told)
+            (now.map_or_else(String::new, |now| now.as_pattern()), told)
         };
         proposals.into_iter().map(changed).collect()
     }

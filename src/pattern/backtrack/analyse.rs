@@ -37,29 +37,51 @@ pub(super) fn saves(node: &Node, needed: &[bool], idle_loop: bool) -> bool {
         .any(|node| saves(node, needed, idle_loop))
 }
 
-/// The node may match nothing, or what it begins with is not known.
+/// The node may match where nothing is known of the character that comes next.
 pub(super) struct Unknown;
 
-/// The characters that a match of the node can begin with.
+/// The characters of which one comes wherever a match of the node begins.
+///
+/// A match of `(?=ab)` takes no text, and an `a` comes where it begins all the same.
 pub(super) fn first(node: &Node) -> Result<ClassUnicode, Unknown> {
-    match node {
-        Node::Char(value) => Ok(class::single(*value)),
-        Node::Class(class) => Ok(class.clone()),
-        Node::Group(_, node) | Node::Atomic(node) => first(node),
+    match next(node)? {
+        (class, false) => Ok(class),
+        (_, true) => Err(Unknown),
+    }
+}
+
+/// The characters that may come where the node matches, and whether it may match before any other as well.
+fn next(node: &Node) -> Result<(ClassUnicode, bool), Unknown> {
+    Ok(match node {
+        Node::Char(value) => (class::single(*value), false),
+        Node::Class(class) => (class.clone(), false),
+        Node::Group(_, node) | Node::Atomic(node) => next(node)?,
         Node::Concat(nodes) => {
-            // Conditions in front match no text. They can only forbid matches, so what the node begins with is that of the first part with text.
-            let begins = nodes
-                .iter()
-                .find(|node| !matches!(node, Node::Assert(_) | Node::Look(_) | Node::Empty));
-            begins.map_or(Err(Unknown), first)
+            let mut classes = Vec::new();
+            for node in nodes {
+                let (class, is_open) = next(node)?;
+                classes.push(class);
+                if !is_open {
+                    return Ok((class::union(classes), false));
+                }
+            }
+            (class::union(classes), true)
         }
         Node::Alternation(nodes) => {
-            let classes = nodes.iter().map(first).collect::<Result<Vec<_>, _>>()?;
-            Ok(class::union(classes))
+            let all = nodes.iter().map(next).collect::<Result<Vec<_>, _>>()?;
+            let is_open = all.iter().any(|(_, is_open)| *is_open);
+            let classes = all.into_iter().map(|(class, _)| class);
+            (class::union(classes.collect::<Vec<_>>()), is_open)
         }
-        Node::Repeat(repeat) if repeat.min > 0 => first(&repeat.node),
-        _ => Err(Unknown),
-    }
+        Node::Repeat(repeat) => {
+            let (class, is_open) = next(&repeat.node)?;
+            (class, is_open || repeat.min == 0)
+        }
+        Node::Look(look) if !look.behind && !look.negative => next(&look.node)?,
+        // These can only forbid matches.
+        Node::Assert(_) | Node::Look(_) | Node::Empty => (class::none(), true),
+        Node::Backreference { .. } | Node::Conditional(_) => return Err(Unknown),
+    })
 }
 
 /// How many bytes before its position the node may read.
@@ -109,13 +131,18 @@ mod tests {
     }
 
     #[test]
-    fn what_a_match_begins_with_is_known_where_it_is_not_empty() {
+    fn what_a_match_begins_with_is_known_where_something_must_come() {
         assert_eq!(begins("ab|c").as_deref(), Some("ac"));
-        assert_eq!(begins("(?=x)\\b(?>a+)b").as_deref(), Some("a"));
+        assert_eq!(begins("(?=x)\\b(?>a+)b").as_deref(), Some("x"));
+        assert_eq!(begins("(?!x)(?<=y)\\b(?>a+)b").as_deref(), Some("a"));
         assert_eq!(begins("[ab]{2}").as_deref(), Some("ab"));
-        assert_eq!(begins("a?b"), None);
-        assert_eq!(begins("(?=a)"), None);
+        assert_eq!(begins("a?b").as_deref(), Some("ab"));
+        assert_eq!(begins("(?=a?b)").as_deref(), Some("ab"));
+        assert_eq!(begins("(?:<a>|(?<=x)(?=b))").as_deref(), Some("<b"));
+        assert_eq!(begins("(?=a?)"), None);
+        assert_eq!(begins("(?!a)"), None);
         assert_eq!(begins("a|"), None);
+        assert_eq!(begins("(a)?\\1b"), None);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use regex_syntax::hir::ClassUnicode;
 
 use super::analyse::{first, lookbehind, mark_referenced, saves};
+use crate::pattern::bytes::ByteSet;
 use crate::pattern::limits;
 use crate::pattern::syntax::Parsed;
 use crate::pattern::syntax::ast::{Assert, Conditional, Look, Node, Repeat, RepeatKind, Test};
@@ -92,8 +93,10 @@ pub(crate) struct Program {
     pub(super) groups_as_one: usize,
     /// How many memories there are.
     pub(super) memories: usize,
-    /// The characters that a match can begin with; `None` where it may be empty or begins with something unknown.
+    /// The characters of which one comes wherever a match begins; `None` where that is not known.
     first: Option<CharSet>,
+    /// The bytes that these begin with.
+    first_bytes: Option<ByteSet>,
     /// The only one of them.
     first_char: Option<char>,
     /// How many bytes before a match's start it may read.
@@ -126,6 +129,7 @@ impl Program {
             .and_then(|()| compiler.emit(Instruction::Done))
             .ok()?;
         let first = first(&parsed.node).ok();
+        let chars = first.as_ref().map(CharSet::new);
         Some(Self {
             instructions: compiler.instructions,
             sets: compiler.sets,
@@ -136,7 +140,8 @@ impl Program {
                 [range] if range.start() == range.end() => Some(range.start()),
                 _ => None,
             }),
-            first: first.map(|class| CharSet::new(&class)),
+            first_bytes: chars.as_ref().map(CharSet::first_bytes),
+            first: chars,
             lookbehind: lookbehind(&parsed.node),
         })
     }
@@ -148,6 +153,11 @@ impl Program {
             (_, Some(only)) => text.find(only),
             (Some(first), None) => text.find(|c| first.contains(c)),
         }
+    }
+
+    /// The bytes of which one comes wherever a match begins; `None` where they are not known.
+    pub(crate) fn first_bytes(&self) -> Option<ByteSet> {
+        self.first_bytes
     }
 
     /// How many bytes before a match's start it may read.

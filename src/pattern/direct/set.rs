@@ -33,11 +33,6 @@ impl Set {
 
     /// The bytes that its characters begin with.
     pub(super) fn add_first_bytes(&self, bytes: &mut ByteSet) {
-        (0..=0x7f)
-            .filter(|byte| self.chars.contains(char::from(*byte)))
-            .for_each(|byte| bytes.add(byte));
-        if self.chars.has_more_than_ascii() {
-            (0xc2..=0xf4).for_each(|byte| bytes.add(byte));
-        }
+        *bytes = bytes.union(&self.chars.first_bytes());
     }
 }
