@@ -121,7 +121,7 @@ pub(crate) struct Inputs<'a> {
     pub(crate) kwargs: &'a Map,
     pub(crate) clock: Option<Clock>,
     pub(crate) rules: Rules,
-    /// What this chat template printed of these very tools before, by the same rules, where that is remembered.
+    /// The texts that this chat template printed of these very tools before, by the same rules, where they are remembered.
     pub(crate) printed_tools: Option<&'a PrintedTools>,
 }
 

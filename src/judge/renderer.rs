@@ -33,7 +33,7 @@ pub(super) struct Renderer<'a> {
     /// The renders made without origins. The messages that several response templates parse to, and those that failing messages shrink to,
     /// are often the same.
     cache: RefCell<RenderCache>,
-    /// What was printed of each list of tools.
+    /// The texts that were printed of each list of tools.
     printed: PrintedLists,
 }
 

@@ -192,10 +192,11 @@ const DERIVER: &[(&str, &[&str])] = &[
     ("proof", &["probe", "evidence", "compare", "read", "emit"]),
     ("learn", &["probe", "evidence", "compare"]),
     ("strict", &["probe", "evidence", "compare", "proof"]),
+    ("narrow", &["compare"]),
     (
         "amend",
         &[
-            "probe", "evidence", "compare", "read", "emit", "proof", "learn", "strict",
+            "probe", "evidence", "compare", "read", "emit", "proof", "learn", "strict", "narrow",
         ],
     ),
     ("deviate", &["probe"]),

@@ -104,7 +104,7 @@ pub(super) struct Render<'t> {
     kept: Vec<Py>,
     rules: Rules,
     reads: Option<Reads>,
-    /// What was printed of the tools in earlier renders, where that is remembered.
+    /// The texts that were printed of the tools in earlier renders, where they are remembered.
     printed_tools: Option<&'t PrintedTools>,
     /// The trace, which knows the origins of characters, where they are traced.
     trace: Option<Rc<Trace>>,

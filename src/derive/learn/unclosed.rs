@@ -36,11 +36,13 @@ pub(in crate::derive) fn ended_by_the_next(
         .get("tag_pattern")
         .and_then(Value::as_str);
     let (_, _, argument_end) = split_group(tag.filter(|_| is_of_tags)?, "value")?;
-    // An argument that ends where another begins has no end of its own. What more than one pattern gives is not looked into.
+    // An argument that ends where another begins has no end of its own. What several patterns give is not looked into.
+    let mut signs = argument_end.split('\\').enumerate();
     let is_marker = !argument_end.is_empty()
-        && !argument_end.contains("(?")
-        && !argument_end.contains('|')
-        && !argument_end.ends_with(')');
+        && signs.all(|(at, text)| {
+            let unescaped = text.get(usize::from(at > 0)..).unwrap_or_default();
+            !unescaped.contains(['|', '('])
+        });
     let argument_end = argument_end.trim_start_matches("\\n?");
     let open = field.open.as_ref()?.as_pattern();
     let close = field.close.as_ref()?.as_pattern();
@@ -115,6 +117,8 @@ mod tests {
     #[test]
     fn an_argument_that_nothing_ends_ends_no_call() {
         assert_eq!(ended("(?=<|\\\\Z)", &[]), None);
+        assert_eq!(ended("(?:</>|<//>)", &[]), None);
+        assert_eq!(ended("", &[]), None);
     }
 
     /// The argument of this response speaks of a call right behind the like of an argument's end.

@@ -311,7 +311,7 @@ mod tests {
         proposals.into_iter().map(changed).collect()
     }
 
-    /// What opens a call is `$ ` at the beginning of a line, in all places.
+    /// A call is opened by `$ ` at the beginning of a line, in all places.
     #[test]
     fn white_space_is_asked_for_where_it_always_stands() {
         let template = r#"{"start_anchor": ">>", "fields": {"call": {"open_pattern": "\\$\\s*", "close": ";", "repeats": true}, "content": {}}}"#;

@@ -19,7 +19,7 @@ pub(super) struct Place<'c> {
     pub(super) follows: Follows,
 }
 
-/// What stands behind a delimiter, white space aside.
+/// The kind of text that stands behind a delimiter, white space aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follows {
     /// Nothing more.

@@ -48,7 +48,7 @@ pub(in crate::derive) struct Renderer<'a> {
     tools: Rc<[Value]>,
     /// The constants at which the template cuts an answer, once they were looked for.
     cutting: OnceCell<Cutting>,
-    /// What was printed of each list of tools.
+    /// The texts that were printed of each list of tools.
     printed: PrintedLists,
     /// The pieces of which renders are made.
     pub(in crate::derive) pieces: Rc<Pieces>,

@@ -1,4 +1,4 @@
-//! What a chat template prints of the list of tools, remembered from one render to the next.
+//! A memory of the texts that a chat template prints of the list of tools, from one render to the next.
 //!
 //! Whoever derives renders thousands of conversations with the same tools, and most chat templates spend more of a render on that list than
 //! on the conversation. A statement that reads the tools, and of everything else only what it has made itself, prints the same text each time; so
@@ -32,7 +32,7 @@ const TOOLS: &str = "tools";
 /// How many bytes are kept for one list of tools.
 const MAX_KEPT: usize = 4 << 20;
 
-/// What the statements of one chat template print of one list of tools, under the same rules.
+/// The texts that the statements of one chat template print of one list of tools, under the same rules.
 #[derive(Debug, Default)]
 pub(crate) struct PrintedTools {
     /// By the address of the statement, which stays where it is as long as its chat template.
@@ -42,12 +42,12 @@ pub(crate) struct PrintedTools {
     kept: RefCell<usize>,
 }
 
-/// What was printed of each list of tools, by each of the rules. The lists are kept, so that another one is never taken for one of them.
+/// The texts that were printed of each list of tools, by each of the rules. The lists are kept, so that another one is never taken for one of them.
 #[derive(Debug, Default)]
 pub(crate) struct PrintedLists(RefCell<Vec<(Rc<[Value]>, Rules, Rc<PrintedTools>)>>);
 
 impl PrintedLists {
-    /// What was printed of this list so far, by a chat template that is the same for all renders with tools.
+    /// Returns the texts that were printed of this list so far, by a chat template that is the same for all renders with tools.
     pub(crate) fn of(&self, tools: &Rc<[Value]>, rules: Rules) -> Rc<PrintedTools> {
         let mut all = self.0.borrow_mut();
         let known = all
@@ -62,7 +62,7 @@ impl PrintedLists {
     }
 }
 
-/// What is known of a statement.
+/// A statement, as far as it is known.
 #[derive(Debug, Clone)]
 enum Printed {
     /// It reads more than the tools.

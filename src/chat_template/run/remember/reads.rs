@@ -1,4 +1,4 @@
-//! Which statements read the tools and nothing else.
+//! The statements that read the tools and nothing else.
 
 use super::TOOLS;
 use crate::chat_template::syntax::tree::{Args, Expr, ExprKind, For, Name, Stmt, Target, Tree};
