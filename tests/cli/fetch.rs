@@ -320,7 +320,7 @@ fn what_keeps_a_model_from_being_fetched_is_told_with_what_to_do() {
             Reply::refusal(403, "Odd"),
             "org/name",
             "error[hub-answer]: the Hub refuses to give",
-            "HF_ENDPOINT",
+            "/org/name; if there is none",
         ),
         (
             listing,

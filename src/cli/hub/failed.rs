@@ -74,6 +74,9 @@ pub(crate) fn problem(
         }
         FetchError::Unwritable { .. } => Problem::failed("unwritable", told)
             .with_hint("HF_HUB_CACHE or HF_HOME names another folder for the cache"),
+        FetchError::Refused { .. } => Problem::failed("hub-answer", told).with_hint(format!(
+            "the model's page may say why: {page}; if there is none, look at HF_ENDPOINT and at the proxy"
+        )),
         FetchError::Endpoint { .. } => Problem::failed("hub-answer", told)
             .with_hint("HF_ENDPOINT is to be something like https://huggingface.co, or not to be set"),
         _ => Problem::failed("hub-answer", told).with_hint(
