@@ -233,8 +233,10 @@ pub(super) fn date(text: &str) -> Result<Clock, String> {
 
 /// The problem with a path at which nothing is, if it looks like a model of the Hub that is named otherwise than models are.
 pub(crate) fn misnamed(path: &Path) -> Option<Problem> {
-    let text = path.to_str().filter(|_| !path.exists())?;
     let is_model = |text: &str| text.parse::<ModelId>().is_ok();
+    let text = path
+        .to_str()
+        .filter(|text| !is_model(text) && !path.exists())?;
     let is_file = path.extension().is_some_and(|extension| {
         ["jinja", "json", "gguf", "txt", "j2"].contains(&extension.to_string_lossy().as_ref())
     });
@@ -247,7 +249,7 @@ pub(crate) fn misnamed(path: &Path) -> Option<Problem> {
         format!("a model of the Hub is named with its owner: ORG/{text}")
     } else if whole != text && is_model(whole) {
         format!("a model of the Hub is named without a slash at its end: {whole}")
-    } else if !revision.is_empty() && is_model(model) && !is_model(text) {
+    } else if !revision.is_empty() && is_model(model) {
         format!("what stands behind {model}@ is to be a branch, a tag or a commit")
     } else {
         return None;
