@@ -195,7 +195,11 @@ fn a_run_that_is_killed_goes_on_and_ends_as_one_that_was_not() {
     let ran = run(&whole, &hub, command);
     assert_eq!(ran.status, 0, "{ran}");
     let is_the_same = |bench: &Bench| {
-        assert_eq!(bench.list("out"), whole.list("out"));
+        // What a write had begun that was killed is a hidden file, which nobody reads.
+        let is_left = |name: &String| name.starts_with('.') && name.ends_with(".tmp");
+        let mut files = bench.list("out");
+        files.retain(|name| !is_left(name));
+        assert_eq!(files, whole.list("out"));
         for file in whole.list("out") {
             let name = format!("out/{file}");
             assert_eq!(bench.read(&name), whole.read(&name), "{file}");
@@ -219,19 +223,25 @@ fn a_run_that_is_killed_goes_on_and_ends_as_one_that_was_not() {
     killed.kill().expect("it runs");
     killed.wait().expect("it ends");
     is_slow.store(false, Ordering::Relaxed);
-    let done = document(&bench)["models"].as_array().map_or(0, Vec::len);
-    assert!((8..12).contains(&done), "{done} models are in the state");
+    let state = document(&bench);
+    let models = state["models"].as_array().expect("a list");
+    let done: Vec<&str> = models
+        .iter()
+        .filter_map(|one| one["model"].as_str())
+        .collect();
+    assert!((1..12).contains(&done.len()), "{done:?}");
     hub.asked();
     let again = run(&bench, &hub, command);
     assert_eq!(again.status, 0, "{again}");
-    assert!(
-        again.stderr.contains(" of 12 models were done before\n"),
-        "{again}"
-    );
+    let is_known = state["templates"]
+        .as_array()
+        .is_some_and(|all| !all.is_empty());
+    let tells = again.stderr.contains(" of 12 models were done before\n");
+    assert_eq!(tells, is_known, "{again}");
     let asked = hub.asked();
-    let is_missing = |path: &str| ["m09", "m10", "m11"].iter().any(|name| path.contains(name));
+    let is_done = |path: &str| done.iter().any(|name| path.contains(&format!("/{name}/")));
     assert!(
-        !asked.is_empty() && asked.iter().all(|one| is_missing(&one.path)),
+        !asked.is_empty() && !asked.iter().any(|one| is_done(&one.path)),
         "{asked:?}"
     );
     is_the_same(&bench);
