@@ -15,6 +15,9 @@ const PAUSE = 150;
 /** A file that is larger is none of those that are meant. */
 const MAX_FILE = 32 << 20;
 
+/** How a response is cut where nobody says so. */
+const WORDS = "words";
+
 const work = new Work();
 /** @type {Page | null} */
 let page = null;
@@ -32,7 +35,7 @@ const samples = el("select", { "aria-label": "Response by which it was proved" }
 const chunks = el(
   "select",
   { "aria-label": "How the response is cut" },
-  ...[["words", "words"], ["1", "characters"], ["4", "4 characters"], ["1b", "bytes"], ["whole", "whole"], ["recorded", "a JSON list of tokens"]].map(([value, name]) => el("option", { value }, name)),
+  ...[[WORDS, "words"], ["1", "characters"], ["4", "4 characters"], ["1b", "bytes"], ["whole", "whole"], ["recorded", "a JSON list of tokens"]].map(([value, name]) => el("option", { value }, name)),
 );
 const file = el("input", { type: "file", hidden: true, "aria-label": "File", accept: ".jinja,.json,.txt" });
 const trouble = el("div", { class: "trouble", role: "alert", id: "trouble" });
@@ -165,7 +168,9 @@ async function restore() {
     response.value = kept.response ?? "";
     prefix.value = kept.prefix ?? "";
     tools.value = kept.tools ?? "";
-    chunks.value = kept.chunks ?? "words";
+    chunks.value = kept.chunks ?? WORDS;
+    // One that is none of the list leaves none chosen.
+    chunks.value ||= WORDS;
     await openSource();
     if (kept.template !== undefined && kept.template !== "") {
       template.value = kept.template;
@@ -258,10 +263,15 @@ function layOut() {
   file.addEventListener("change", () => takeFile(file.files?.[0]));
   for (const name of ["dragover", "dragleave", "drop"]) {
     document.body.addEventListener(name, (event) => {
+      const given = /** @type {DragEvent} */ (event).dataTransfer;
+      // A text is dropped into the field that it is held over, which browsers do themselves.
+      if (!given?.types.includes("Files")) {
+        return;
+      }
       event.preventDefault();
       document.body.classList.toggle("over", name === "dragover");
       if (name === "drop") {
-        takeFile(/** @type {DragEvent} */ (event).dataTransfer?.files[0]);
+        takeFile(given.files[0]);
       }
     });
   }

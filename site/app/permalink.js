@@ -28,14 +28,15 @@ export async function read(fragment) {
   const bytes = await through(new DecompressionStream("deflate-raw"), Uint8Array.from(text, (sign) => sign.charCodeAt(0)));
   /** @type {unknown} */
   const value = JSON.parse(new TextDecoder().decode(bytes));
+  if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    throw new Error("the permalink holds something else");
+  }
   /** @type {Record<string, unknown>} */
   const kept = {};
-  if (value !== null && typeof value === "object") {
-    for (const [key, member] of Object.entries(value)) {
-      const wanted = key === "step" ? "number" : "string";
-      if (["source", "template", "response", "prefix", "tools", "chunks", "step"].includes(key) && typeof member === wanted) {
-        kept[key] = member;
-      }
+  for (const [key, member] of Object.entries(value)) {
+    const wanted = key === "step" ? "number" : "string";
+    if (["source", "template", "response", "prefix", "tools", "chunks", "step"].includes(key) && typeof member === wanted) {
+      kept[key] = member;
     }
   }
   return kept;

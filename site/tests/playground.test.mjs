@@ -159,6 +159,13 @@ test("a file is dropped", async () => {
   await page.waitForFunction(() => [...document.querySelectorAll("textarea")].some((one) => one.value.includes("</assistant>")));
   await drop("template.json", TEMPLATE);
   await page.waitForFunction(() => document.getElementById("status").textContent.startsWith("A response template"));
+  // A text is no file: it goes into the field, as in any other page.
+  const isLeft = await page.evaluate(() => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.setData("text/plain", "Hello");
+    return document.querySelector("textarea").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+  });
+  assert.ok(isLeft);
   assert.deepEqual(page.troubles, []);
 });
 
@@ -245,6 +252,35 @@ test("a permalink holds everything", async () => {
   page = await newPage(context);
   await page.goto(`${server.address}#1broken`);
   await page.waitForFunction(() => document.getElementById("trouble")?.textContent.includes("broken"));
+});
+
+test("a permalink that somebody made up does no harm", async () => {
+  await playground();
+  const fragment = (kept) => page.evaluate(async (kept) => (await import("/app/permalink.js")).write(kept), kept);
+  const fragments = [];
+  for (const kept of [
+    { source: TEMPLATE, response: HOSTILE, chunks: HOSTILE, step: 1e300 },
+    { source: TEMPLATE, response: "Hi", step: -1.5, tools: "no JSON", prefix: HOSTILE },
+    { source: HOSTILE, template: HOSTILE, response: HOSTILE },
+    { source: 7, template: TEMPLATE, response: null, step: "2", other: HOSTILE },
+    ["a", "list"],
+    "a text",
+    null,
+  ]) {
+    fragments.push(await fragment(kept));
+  }
+  for (const one of [...fragments, "#1", "#1AAAA", `#1${"A".repeat(100000)}`, "#2x"]) {
+    await page.close();
+    page = await newPage(context);
+    await page.goto(`${server.address}?limit=${PATIENCE}${one}`);
+    // Either there is something to step through, or it is told what is wrong; and the page takes something else all the same.
+    await page.waitForFunction(() => /^step /.test(document.querySelector(".where")?.textContent ?? "") || document.getElementById("trouble")?.textContent);
+    assert.equal(await page.evaluate(() => document.querySelectorAll("main script, main img").length), 0);
+    await page.getByRole("combobox", { name: "Example" }).selectOption("qwen3");
+    await page.waitForFunction(() => document.querySelector(".message")?.textContent.includes('"role": "assistant"'));
+    assert.equal(await page.locator("#trouble").innerText(), "", one.slice(0, 40));
+    assert.deepEqual(page.troubles, [], one.slice(0, 40));
+  }
 });
 
 test("a hostile template does not freeze the page", async () => {

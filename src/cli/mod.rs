@@ -154,7 +154,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 ///
 /// When the model is not there, may not be read, or cannot be reached: the code of the error, and a text that says which, and what can be done.
 pub fn model_folder(source: &Path) -> Result<Option<PathBuf>, (String, String)> {
-    hub::folder(source, Wanted::ChatTemplates).map_err(|problem| (problem.code(), problem.told()))
+    let folder = match source::misnamed(source) {
+        Some(problem) => Err(problem),
+        None => hub::folder(source, Wanted::ChatTemplates),
+    };
+    folder.map_err(|problem| (problem.code(), problem.told()))
 }
 
 fn run_verb(arguments: &[OsString]) -> Status {

@@ -15,7 +15,7 @@ use obverse::value::{Value, json};
 
 use super::derive::derive_problem;
 use super::problem::{Document, Problem};
-use super::quoted::{block, code, shell};
+use super::quoted::{block, code, prose, shell};
 use super::replace::{make_folder, replace_or_force};
 use super::shape::ShapeArgs;
 use super::source::SourceArgs;
@@ -335,7 +335,7 @@ impl Request<'_> {
             sentences.push(format!(
                 "The parser of {} takes less than the format has, and not this one ({}); `obverse derive --for {first}` writes one that it takes.",
                 names(&others),
-                reason.message
+                prose(&escape::line(&reason.message))
             ));
         }
         sentences.join(" ")
@@ -435,7 +435,7 @@ fn unproved(report: &Report) -> String {
             text,
             "- {} {}{more}",
             code(finding.code),
-            escape::line(line)
+            prose(&escape::line(line))
         );
         let Some(found) = &finding.counterexample else {
             continue;

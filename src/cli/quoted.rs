@@ -19,6 +19,30 @@ pub(crate) fn code(text: &str) -> String {
     format!("{ticks}{pad}{text}{pad}{ticks}")
 }
 
+/// A sentence in Markdown: what it has between backticks is code, and everything else is shown as it is. A delimiter such as `<think>` would not be
+/// seen otherwise, and `<!--` would hide what follows.
+pub(crate) fn prose(text: &str) -> String {
+    let spans = text.split('`').count();
+    let is_paired = spans % 2 == 1;
+    let mut shown = String::new();
+    for (number, part) in text.split('`').enumerate() {
+        if number > 0 {
+            shown.push_str(if is_paired { "`" } else { r"\`" });
+        }
+        if is_paired && number % 2 == 1 {
+            shown.push_str(part);
+            continue;
+        }
+        for sign in part.chars() {
+            if r"\<>&*_[]~|#".contains(sign) {
+                shown.push('\\');
+            }
+            shown.push(sign);
+        }
+    }
+    shown
+}
+
 /// Text as a block of code in Markdown, of this language.
 pub(crate) fn block(language: &str, text: &str) -> String {
     let ticks = ticks(text, 3);
@@ -40,6 +64,16 @@ mod tests {
         assert_eq!(code("a"), "`a`");
         assert_eq!(code("a``"), "``` a`` ```");
         assert_eq!(block("text", "```json"), "````text\n```json\n````\n");
+    }
+
+    #[test]
+    fn a_sentence_shows_what_it_has() {
+        assert_eq!(
+            prose(r#"a call in "<think>" is `a<b>` and <!--"#),
+            r#"a call in "\<think\>" is `a<b>` and \<!--"#
+        );
+        assert_eq!(prose("a`b *c*"), r"a\`b \*c\*");
+        assert_eq!(prose("[x](y) & z_1"), r"\[x\](y) \& z\_1");
     }
 
     #[test]

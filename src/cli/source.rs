@@ -231,30 +231,47 @@ pub(super) fn date(text: &str) -> Result<Clock, String> {
         .ok_or_else(|| "the calendar has no such day".to_owned())
 }
 
-/// The path, if nothing is there and it would be the name of a model behind the one of its owner.
-fn unowned(path: &Path) -> Option<&str> {
-    let name = path.to_str().filter(|name| !name.contains('/'))?;
-    let model: Result<ModelId, _> = format!("org/{name}").parse();
+/// The problem with a path at which nothing is, if it looks like a model of the Hub that is named otherwise than models are.
+pub(crate) fn misnamed(path: &Path) -> Option<Problem> {
+    let is_model = |text: &str| text.parse::<ModelId>().is_ok();
+    let text = path
+        .to_str()
+        .filter(|text| !is_model(text) && !path.exists())?;
     let is_file = path.extension().is_some_and(|extension| {
         ["jinja", "json", "gguf", "txt", "j2"].contains(&extension.to_string_lossy().as_ref())
     });
-    (model.is_ok() && !is_file && !path.exists()).then_some(name)
+    let whole = text.trim_end_matches('/');
+    let (model, revision) = text.split_once('@').unwrap_or((text, ""));
+    let hint = if text.contains("://") {
+        "a model of the Hub is named ORG/MODEL or ORG/MODEL@REVISION, or by the address of its page"
+            .to_owned()
+    } else if !text.contains('/') && is_model(&format!("org/{text}")) && !is_file {
+        format!("a model of the Hub is named with its owner: ORG/{text}")
+    } else if whole != text && is_model(whole) {
+        format!("a model of the Hub is named without a slash at its end: {whole}")
+    } else if !revision.is_empty() && is_model(model) {
+        format!("what stands behind {model}@ is to be a branch, a tag or a commit")
+    } else {
+        return None;
+    };
+    let message = format!(
+        "cannot read {}: there is no such file or folder",
+        input::name(path)
+    );
+    Some(Problem::failed("unreadable", message).with_hint(hint))
+}
+
+/// Returns true if one of these files is a GGUF file, which has its chat template in it.
+fn has_gguf(files: &[String]) -> bool {
+    files.iter().any(|file| file.ends_with(".gguf"))
 }
 
 fn load_problem(error: &LoadError) -> Problem {
     match error {
-        LoadError::Unreadable { path, reason } => {
-            let problem = Problem::failed(
-                "unreadable",
-                format!("cannot read {}: {reason}", input::name(path)),
-            );
-            match unowned(path) {
-                Some(name) => problem.with_hint(format!(
-                    "a model of the Hub is named with its owner: ORG/{name}"
-                )),
-                None => problem,
-            }
-        }
+        LoadError::Unreadable { path, reason } => misnamed(path).unwrap_or_else(|| {
+            let message = format!("cannot read {}: {reason}", input::name(path));
+            Problem::failed("unreadable", message)
+        }),
         LoadError::NotUtf8 { path, offset } => match std::fs::read(path) {
             Ok(bytes) if std::str::from_utf8(&bytes).is_err() => {
                 input::not_utf8(&input::name(path), &bytes, *offset)
@@ -279,9 +296,10 @@ fn load_problem(error: &LoadError) -> Problem {
                     name: input::name(path),
                     text: None,
                 })
-                .with_hint(
-                    "give a .jinja file, or a tokenizer_config.json or model folder with a chat template",
-                );
+                .with_hint(match has_gguf(seen) {
+                    true => "give one of the GGUF files, which have it in them",
+                    false => "give a .jinja file, or a tokenizer_config.json or model folder with a chat template",
+                });
             if seen.is_empty() {
                 problem
             } else {

@@ -50,6 +50,14 @@ pub enum FetchError {
         /// The revision.
         revision: String,
     },
+    /// The model has neither a configuration nor a chat template of its own, and GGUF files, each of which has its chat template in it.
+    #[error("the model {repo} has its chat template in its GGUF files alone")]
+    GgufAlone {
+        /// The model.
+        repo: String,
+        /// The names of these files, in the Hub's order.
+        files: Vec<String>,
+    },
     /// The token is not one of the Hub's.
     #[error("the Hub at {endpoint} does not take the token")]
     Token {
@@ -135,6 +143,7 @@ impl FetchError {
             | Self::Endpoint { .. } => true,
             Self::NoModel { .. }
             | Self::NoRevision { .. }
+            | Self::GgufAlone { .. }
             | Self::Refused { .. }
             | Self::TooLarge { .. } => false,
         }

@@ -135,6 +135,14 @@ impl<T: Transport> Fetching<'_, T> {
         if templates.is_empty() {
             templates.extend(self.listing.file(LEGACY));
         }
+        if templates.is_empty() && self.listing.file(CONFIG).is_none() {
+            let files: Vec<String> = self.listing.gguf().map(str::to_owned).collect();
+            if !files.is_empty() {
+                // These are no small files, and which of them is meant nobody has said.
+                let repo = self.about.repo.to_owned();
+                return Err(FetchError::GgufAlone { repo, files });
+            }
+        }
         for file in templates {
             kept.extend(self.keep(file, MAX_SMALL)?);
         }

@@ -53,6 +53,12 @@ impl Listing {
         self.files.iter().find(|file| file.name == name)
     }
 
+    /// The names of the GGUF files.
+    pub(super) fn gguf(&self) -> impl Iterator<Item = &str> {
+        let names = self.files.iter().map(|file| file.name.as_str());
+        names.filter(|name| name.ends_with(".gguf"))
+    }
+
     /// The files of further chat templates. A name that is no plain one is left out, since it becomes a path.
     pub(super) fn further(&self) -> impl Iterator<Item = &Listed> {
         let is_plain = |name: &str| {

@@ -1,6 +1,6 @@
 //! Models that are fetched from a Hub, which is one of the tests' own: what is asked for, what is kept, and what is told when nothing comes.
 
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use serde_json::json;
 
@@ -37,6 +37,24 @@ fn run_with(bench: &Bench, hub: &FakeHub, arguments: &str, variables: &[(&str, &
     Run::of(command.args(arguments.split(' ')))
 }
 
+/// Starts the binary with a Hub, and does not wait for its end.
+pub(crate) fn started(bench: &Bench, hub: &FakeHub, arguments: &str) -> Child {
+    std::process::Command::new(binary())
+        .current_dir(bench.path("."))
+        .args(arguments.split(' '))
+        .env("HF_ENDPOINT", &hub.url)
+        .env("HF_HOME", bench.path("hf"))
+        .env("NO_PROXY", "*")
+        .env_remove("HF_HUB_CACHE")
+        .env_remove("HF_HUB_OFFLINE")
+        .env_remove("HF_TOKEN")
+        .env_remove("TRANSFORMERS_OFFLINE")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts")
+}
+
 /// The last step of each path that was asked for, without what stands behind a question mark.
 fn names(asked: &[Asked]) -> Vec<&str> {
     let name = |asked: &'_ Asked| {
@@ -45,6 +63,12 @@ fn names(asked: &[Asked]) -> Vec<&str> {
         at..end
     };
     asked.iter().map(|asked| &asked.path[name(asked)]).collect()
+}
+
+/// The paths of files that were asked for.
+fn names_of_files(asked: &[Asked]) -> Vec<&str> {
+    let paths = asked.iter().map(|asked| asked.path.as_str());
+    paths.filter(|path| path.contains("/resolve/")).collect()
 }
 
 /// The paths that were asked for which no redirect had named.
@@ -296,7 +320,7 @@ fn what_keeps_a_model_from_being_fetched_is_told_with_what_to_do() {
             Reply::refusal(403, "Odd"),
             "org/name",
             "error[hub-answer]: the Hub refuses to give",
-            "HF_ENDPOINT",
+            "/org/name; if there is none",
         ),
         (
             listing,
@@ -415,6 +439,79 @@ fn a_model_without_a_chat_template_is_told_so() {
 }
 
 #[test]
+fn what_is_nearly_the_name_of_a_model_is_told_so() {
+    let bench = Bench::new();
+    let hub = FakeHub::new([("openai/gpt2", model())]);
+    for (source, hint) in [
+        ("gpt2", "named with its owner: ORG/gpt2"),
+        ("openai/gpt2/", "without a slash at its end: openai/gpt2"),
+        (
+            "openai/gpt2@../x",
+            "what stands behind openai/gpt2@ is to be a branch",
+        ),
+        (
+            "https://huggingface.co/datasets/openai/gpt2",
+            "is named ORG/MODEL or ORG/MODEL@REVISION",
+        ),
+        (
+            "https://huggingface.co/openai/gpt2/blob/main/chat_template.jinja",
+            "is named ORG/MODEL or ORG/MODEL@REVISION",
+        ),
+    ] {
+        for verb in ["derive", "inspect"] {
+            let run = run(&bench, &hub, &format!("{verb} {source}"));
+            assert_eq!(run.status, 2, "{run}");
+            let told = flat(&run);
+            let cannot = format!("error[unreadable]: cannot read {source}: ");
+            assert!(told.contains(&cannot) && told.contains(hint), "{run}");
+        }
+    }
+    assert_eq!(hub.asked(), [], "nobody is asked for what is no name");
+}
+
+#[test]
+fn a_model_of_gguf_files_alone_is_told_so() {
+    let bench = Bench::new();
+    let names: Vec<String> = (0..25).map(|number| format!("q{number:02}.gguf")).collect();
+    let all = names.iter().map(|name| (name.as_str(), "x".to_owned()));
+    let gguf = files(all.chain([("README.md", "x".to_owned())]));
+    let mut configured = gguf.clone();
+    configured.extend(model());
+    let hub = FakeHub::new([("org/some-GGUF", gguf), ("org/both-GGUF", configured)]);
+    for verb in ["derive", "inspect"] {
+        let run = run(&bench, &hub, &format!("{verb} org/some-GGUF"));
+        assert_eq!(run.status, 2, "{run}");
+        let told = flat(&run);
+        for expected in [
+            "error[no-chat-template]: the model org/some-GGUF has its chat template in its GGUF files alone",
+            "note: there is: q00.gguf, q01.gguf, ",
+            "q19.gguf and 5 more",
+            "help: `hf download org/some-GGUF FILE` fetches one of them",
+        ] {
+            assert!(told.contains(expected), "{expected}: {run}");
+        }
+    }
+    let all_asked = hub.asked();
+    let asked = names_of_files(&all_asked);
+    assert!(asked.is_empty(), "no large file is asked for: {asked:?}");
+    let derived = run(&bench, &hub, "derive org/both-GGUF");
+    assert_eq!(derived.status, 0, "{derived}");
+
+    // One that the client has fetched is in the cache, beside nothing else.
+    let snapshot = format!("hf/hub/models--org--some-GGUF/snapshots/{COMMIT}");
+    let bench = bench
+        .file(&format!("{snapshot}/q00.gguf"), "x")
+        .file("hf/hub/models--org--some-GGUF/refs/main", COMMIT);
+    let offline = [("HF_HUB_OFFLINE", "1")];
+    let cached = run_with(&bench, &hub, "derive org/some-GGUF", &offline);
+    assert_eq!(cached.status, 2, "{cached}");
+    assert!(
+        flat(&cached).contains("help: give one of the GGUF files"),
+        "{cached}"
+    );
+}
+
+#[test]
 fn a_model_that_was_renamed_is_followed_and_told() {
     let bench = Bench::new();
     let hub = FakeHub::saying([("new/name", model())], |asked, _| {
@@ -459,22 +556,9 @@ fn what_passes_is_tried_again() {
 fn processes_that_fetch_at_once_do_not_hurt_each_other() {
     let bench = Bench::new();
     let hub = FakeHub::new([("org/name", model())]);
-    let start = || {
-        std::process::Command::new(binary())
-            .args(["inspect", "org/name"])
-            .env("HF_ENDPOINT", &hub.url)
-            .env("HF_HOME", bench.path("hf"))
-            .env("NO_PROXY", "*")
-            .env_remove("HF_HUB_CACHE")
-            .env_remove("HF_HUB_OFFLINE")
-            .env_remove("HF_TOKEN")
-            .env_remove("TRANSFORMERS_OFFLINE")
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it starts")
-    };
-    let all: Vec<_> = (0..6).map(|_| start()).collect();
+    let all: Vec<_> = (0..6)
+        .map(|_| started(&bench, &hub, "inspect org/name"))
+        .collect();
     for process in all {
         let output = process.wait_with_output().expect("it ends");
         let told = String::from_utf8_lossy(&output.stderr);

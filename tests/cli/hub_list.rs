@@ -1,9 +1,14 @@
 //! `obverse derive --hub-list`: many models, each chat template once.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, CHAT};
-use crate::fetch::{model, run};
+use crate::fetch::{model, run, started};
 use crate::support::hub::{FakeHub, Files, Reply, files};
 
 /// A model with the chat template of the others but a tag that is called otherwise.
@@ -146,6 +151,113 @@ fn each_chat_template_is_derived_from_once_and_a_run_goes_on() {
         after
     );
     assert!(third.asked().iter().all(|one| one.path.contains("gone")));
+}
+
+/// A model with a chat template of its own, which no other number has.
+fn numbered(number: usize) -> Files {
+    let chat = CHAT.replace("</{{", &format!("<end{number}-{{{{"));
+    let config = json!({"chat_template": chat, "added_tokens_decoder": {}});
+    files([("tokenizer_config.json", config.to_string())])
+}
+
+/// Twelve models, of which two each share a chat template. While `is_slow` is true the ninth comes after a while and those behind it do not come.
+fn twelve(is_slow: &Arc<AtomicBool>) -> (String, FakeHub) {
+    let names: Vec<String> = (0..12).map(|number| format!("org/m{number:02}")).collect();
+    let models: Vec<(&str, Files)> = names
+        .iter()
+        .enumerate()
+        .map(|(number, name)| (name.as_str(), numbered(number / 2)))
+        .collect();
+    let is_slow = Arc::clone(is_slow);
+    let hub = FakeHub::saying(models, move |asked, _| {
+        let waits = |name: &str| asked.path.contains(&format!("/{name}/"));
+        let begun = Instant::now();
+        let patience = match waits("m08") {
+            // The state is saved when two seconds have passed.
+            true => Duration::from_millis(2500),
+            false if ["m09", "m10", "m11"].into_iter().any(waits) => Duration::from_secs(60),
+            false => Duration::ZERO,
+        };
+        while is_slow.load(Ordering::Relaxed) && begun.elapsed() < patience {
+            thread::sleep(Duration::from_millis(20));
+        }
+        None
+    });
+    (names.join("\n"), hub)
+}
+
+#[test]
+fn a_run_that_is_killed_goes_on_and_ends_as_one_that_was_not() {
+    let command = "derive --hub-list list.txt --out-dir out";
+    let is_slow = Arc::new(AtomicBool::new(false));
+    let (list, hub) = twelve(&is_slow);
+    let whole = Bench::new().file("list.txt", &list);
+    let ran = run(&whole, &hub, command);
+    assert_eq!(ran.status, 0, "{ran}");
+    let is_the_same = |bench: &Bench| {
+        // What a write had begun that was killed is a hidden file, which nobody reads.
+        let is_left = |name: &String| name.starts_with('.') && name.ends_with(".tmp");
+        let mut files = bench.list("out");
+        files.retain(|name| !is_left(name));
+        assert_eq!(files, whole.list("out"));
+        for file in whole.list("out") {
+            let name = format!("out/{file}");
+            assert_eq!(bench.read(&name), whole.read(&name), "{file}");
+        }
+    };
+
+    // In the middle, when it has saved what was done.
+    is_slow.store(true, Ordering::Relaxed);
+    let bench = Bench::new().file("list.txt", &list);
+    hub.asked();
+    let mut killed = started(&bench, &hub, command);
+    let begun = Instant::now();
+    while !bench.path("out/hub-list.json").exists() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(50),
+            "nothing is saved"
+        );
+        assert_eq!(killed.try_wait().expect("a process"), None, "it has ended");
+        thread::sleep(Duration::from_millis(20));
+    }
+    killed.kill().expect("it runs");
+    killed.wait().expect("it ends");
+    is_slow.store(false, Ordering::Relaxed);
+    let state = document(&bench);
+    let models = state["models"].as_array().expect("a list");
+    let done: Vec<&str> = models
+        .iter()
+        .filter_map(|one| one["model"].as_str())
+        .collect();
+    assert!((1..12).contains(&done.len()), "{done:?}");
+    hub.asked();
+    let again = run(&bench, &hub, command);
+    assert_eq!(again.status, 0, "{again}");
+    let is_known = state["templates"]
+        .as_array()
+        .is_some_and(|all| !all.is_empty());
+    let tells = again.stderr.contains(" of 12 models were done before\n");
+    assert_eq!(tells, is_known, "{again}");
+    let asked = hub.asked();
+    let is_done = |path: &str| done.iter().any(|name| path.contains(&format!("/{name}/")));
+    assert!(
+        !asked.is_empty() && !asked.iter().any(|one| is_done(&one.path)),
+        "{asked:?}"
+    );
+    is_the_same(&bench);
+
+    // At any moment, one kill after the other, each a little later.
+    let bench = Bench::new().file("list.txt", &list);
+    for pause in (0..12).map(|step| Duration::from_millis(40 * step)) {
+        let mut killed = started(&bench, &hub, command);
+        thread::sleep(pause);
+        // It may have done all of it by then.
+        let _ = killed.kill();
+        killed.wait().expect("it ends");
+    }
+    let last = run(&bench, &hub, command);
+    assert_eq!(last.status, 0, "{last}");
+    is_the_same(&bench);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `obverse propose`: the folder for a pull request.
 
 use crate::bench::{Bench, CHAT};
+use crate::integrations::root;
 
 /// A model folder whose configuration is written in a style of its own.
 fn bench() -> Bench {
@@ -120,6 +121,22 @@ fn what_is_not_proved_is_said() {
     let text = bench.read("out/PULL_REQUEST.md");
     let (_, unproved) = text.split_once("## What was not\n").expect("a heading");
     assert!(unproved.contains("  - response: `"), "{text}");
+}
+
+#[test]
+fn delimiters_are_seen_in_the_text() {
+    let chat = root().join("chat_templates/deepseek_r1_distill.jinja");
+    let chat = std::fs::read_to_string(chat).expect("a chat template");
+    let config = serde_json::json!({"chat_template": chat});
+    let bench = Bench::new().file("kite/tokenizer_config.json", config.to_string());
+    bench.run("propose kite --model org/kite --out-dir out");
+    let text = bench.read("out/PULL_REQUEST.md");
+    let (_, unproved) = text.split_once("## What was not\n").expect("a heading");
+    // Outside of code Markdown takes a tag for a tag.
+    assert!(
+        unproved.contains(r#"the prompt ends with "\<think\>\\n","#),
+        "{text}"
+    );
 }
 
 #[test]

@@ -75,6 +75,19 @@ class Parsing(unittest.TestCase):
         self.assertEqual(spans["error"].to_pylist(), [None, None])
         self.assertIn("Hello.", spans["text"][0].as_py())
 
+    def test_columns_that_cannot_be_told_apart_are_refused(self):
+        twice = pa.table([pa.array(["a"]), pa.array(["b"])], names=["response", "response"])
+        with self.assertRaisesRegex(ValueError, 'several columns are called "response"'):
+            arrow.parse(twice, TEMPLATE)
+        with self.assertRaisesRegex(TypeError, 'are called "error"'):
+            arrow.parse(pa.table({"response": ["a"]}), TEMPLATE, message="error")
+
+    def test_ranges_that_are_not_in_order_are_refused(self):
+        for ranges in ([[4, 6], [0, 2]], [[0, 9], [2, 3]], [[3, 1]]):
+            table = pa.table({"generated": [ranges], "offset_mapping": [[[0, 1], [4, 5]]]})
+            with self.assertRaisesRegex(TypeError, "row 0 of the column \"generated\": its ranges are not in order"):
+                arrow.masks(table)
+
     def test_what_is_no_chat_template_is_told(self):
         with self.assertRaisesRegex(TypeError, "obverse.ChatTemplate"):
             arrow.spans(pa.table({"messages": ["[]"]}), "path")

@@ -3,6 +3,7 @@
 import collections
 import copy
 import functools
+import importlib
 import json
 import pickle
 import signal
@@ -329,6 +330,14 @@ class Beside(unittest.TestCase):
 
 @needs_reference
 class Installing(unittest.TestCase):
+    def test_every_public_name_of_the_reference_has_its_place(self):
+        for name in ("", ".response_parser", ".response_templates"):
+            theirs = importlib.import_module(f"transformers.utils.chat_parsing{name}")
+            ours = importlib.import_module(f"obverse.chat_parsing{name}")
+            # What a field is made of is the reference's own affair: ours is compiled.
+            public = set(getattr(theirs, "__all__", ["ResponseParser", "parse_response"])) - {"ResponseTemplateField"}
+            self.assertLessEqual(public, set(dir(ours)), name)
+
     def tearDown(self):
         obverse.uninstall()
 
@@ -359,6 +368,14 @@ class Installing(unittest.TestCase):
 
 
 class Alone(unittest.TestCase):
+    def test_the_modules_are_where_the_reference_has_them(self):
+        from obverse.chat_parsing import response_parser, response_templates
+
+        for module, names in ((response_parser, ["ResponseParser", "parse_response"]), (response_templates, ["ResponseTemplate", "load_response_template"])):
+            self.assertEqual(sorted(module.__all__), sorted(names))
+            for name in names:
+                self.assertIs(getattr(module, name), getattr(chat_parsing, name))
+
     def test_transformers_is_not_needed(self):
         program = (
             "import sys; sys.modules['transformers'] = None\n"

@@ -83,6 +83,18 @@ class Models(unittest.TestCase):
         with self.assertRaisesRegex(obverse.SourceError, "acme/none"):
             obverse.derive("acme/none")
 
+    def test_the_address_of_a_page_names_its_model(self):
+        self.assertEqual(obverse.derive("https://huggingface.co/acme/kite").verdict, "proved")
+        with self.assertRaisesRegex(obverse.SourceError, "(?s)cannot read .*named ORG/MODEL or ORG/MODEL@REVISION"):
+            obverse.derive("https://huggingface.co/datasets/acme/kite")
+
+    def test_a_name_without_its_owner_is_told_so(self):
+        for call in (obverse.derive, obverse.inspect, obverse.ChatTemplate):
+            with self.assertRaisesRegex(obverse.SourceError, "(?s)cannot read gpt2.*ORG/gpt2") as raised:
+                call("gpt2")
+            self.assertEqual(raised.exception.code, "unreadable")
+        self.assertEqual(Hub.asked, [])
+
     def test_offline_nothing_is_asked(self):
         with mock.patch.dict(os.environ, {"HF_HUB_OFFLINE": "1"}):
             with self.assertRaisesRegex(obverse.SourceError, "HF_HUB_OFFLINE"):

@@ -1,10 +1,37 @@
-// The functions of the package around those of a module. Arguments are turned into what the module takes, and nothing is decided here.
+// The functions of the package around those of a module. Arguments are turned into what the module takes, and nothing is decided here but whether
+// they are of the right type: the module would read something else as text at whatever place it happens to name.
+
+/** The type of a value, in words. */
+const typed = (value) => (value === null ? "null" : typeof value);
+
+const wrong = (name, wanted, value) => new TypeError(`${name} must be ${wanted}, not ${typed(value)}`);
+
+/** Text that has to be text. */
+function text(name, value) {
+  if (typeof value !== "string") {
+    throw wrong(name, "a string", value);
+  }
+  return value;
+}
 
 /** Text of JSON for what may be text already. */
-const json = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+function json(name, value) {
+  if (typeof value !== "string" && (typeof value !== "object" || value === null)) {
+    throw wrong(name, "an object or a string", value);
+  }
+  return typeof value === "string" ? value : text(name, JSON.stringify(value));
+}
 
 /** The tools as text; none is an empty text. */
-const listed = (tools) => (tools === undefined || tools === null ? "" : json(tools));
+const listed = (tools) => (tools === undefined || tools === null ? "" : json("tools", tools));
+
+/** The names of engines. */
+function named(engines) {
+  if (!Array.isArray(engines)) {
+    throw wrong("for", "a list of engines", engines);
+  }
+  return engines.map((engine) => text("an engine", engine));
+}
 
 const isHigh = (unit) => unit >= 0xd800 && unit <= 0xdbff;
 
@@ -16,16 +43,16 @@ export function parsing(glue) {
     #inner;
 
     constructor(template) {
-      this.#inner = new glue.Template(json(template));
+      this.#inner = new glue.Template(json("the response template", template));
     }
 
     parse(response, { prefix = "", tools } = {}) {
-      return this.#inner.parse(response, prefix, listed(tools));
+      return this.#inner.parse(text("the response", response), text("prefix", prefix), listed(tools));
     }
 
     /** For `Parser` alone. */
     _parser(prefix, tools, keeps) {
-      return this.#inner.parser(prefix, listed(tools), keeps);
+      return this.#inner.parser(text("prefix", prefix), listed(tools), keeps);
     }
   }
 
@@ -84,18 +111,21 @@ export function parsing(glue) {
 
     /** The whole characters that there are now. */
     #whole(chunk) {
-      let text = chunk;
+      let arrived = chunk;
       if (typeof chunk !== "string") {
+        if (typeof chunk !== "object" || chunk === null) {
+          throw wrong("a chunk", "a string or bytes", chunk);
+        }
         this.#decoder ??= new TextDecoder("utf-8", { ignoreBOM: true });
-        text = this.#decoder.decode(chunk, { stream: true });
+        arrived = this.#decoder.decode(chunk, { stream: true });
       }
-      text = this.#half + text;
+      arrived = this.#half + arrived;
       this.#half = "";
-      if (text !== "" && isHigh(text.charCodeAt(text.length - 1))) {
-        this.#half = text.slice(-1);
-        text = text.slice(0, -1);
+      if (arrived !== "" && isHigh(arrived.charCodeAt(arrived.length - 1))) {
+        this.#half = arrived.slice(-1);
+        arrived = arrived.slice(0, -1);
       }
-      return text;
+      return arrived;
     }
   }
 
@@ -105,21 +135,22 @@ export function parsing(glue) {
 
 /** What is about chat templates and response templates. */
 export function working(glue) {
+  const source = (chatTemplate) => json("the chat template", chatTemplate);
   const derive = (chatTemplate, { name = "chat_template", for: engines = [], thorough = false } = {}) => {
-    const [text, report] = glue.derive(name, json(chatTemplate), engines, thorough);
-    return { text, responseTemplate: JSON.parse(text), report };
+    const [document, report] = glue.derive(text("name", name), source(chatTemplate), named(engines), Boolean(thorough));
+    return { text: document, responseTemplate: JSON.parse(document), report };
   };
-  const inspect = (chatTemplate, { name = "chat_template" } = {}) => glue.inspect(name, json(chatTemplate));
+  const inspect = (chatTemplate, { name = "chat_template" } = {}) => glue.inspect(text("name", name), source(chatTemplate));
   const lint = (template, { chatTemplate, for: engines = [] } = {}) =>
-    glue.lint(json(template), chatTemplate === undefined ? undefined : json(chatTemplate), engines);
+    glue.lint(json("the response template", template), chatTemplate === undefined ? undefined : source(chatTemplate), named(engines));
   return { derive, inspect, lint };
 }
 
 /** What the playground asks for. */
 export function paging(glue) {
-  const open = (name, text) => JSON.parse(glue.page_open(name, text));
-  const template = (text, report) => JSON.parse(glue.page_template(text, report ? JSON.stringify(report) : ""));
-  const replay = (text, response, { prefix = "", tools = "", chunks = "words" } = {}) =>
-    JSON.parse(glue.page_replay(text, response, prefix, tools, chunks));
+  const open = (name, given) => JSON.parse(glue.page_open(name, given));
+  const template = (given, report) => JSON.parse(glue.page_template(given, report ? JSON.stringify(report) : ""));
+  const replay = (given, response, { prefix = "", tools = "", chunks = "words" } = {}) =>
+    JSON.parse(glue.page_replay(given, response, prefix, tools, chunks));
   return { open, template, replay };
 }

@@ -83,6 +83,41 @@ test("what cannot be done is an error with a kind", () => {
   assert.equal(parser.finish().message.content, "Hi");
 });
 
+test("what is of another type is told, and never read as text", () => {
+  const others = [undefined, null, 5, NaN, true, 7n, () => 1, Symbol("x")];
+  for (const other of others) {
+    const calls = [
+      () => parse("Hi", other),
+      () => new Template(other),
+      () => parse(other, TEMPLATE),
+      () => alone.parse(other, TEMPLATE),
+      () => new Parser(TEMPLATE).feed(other),
+      () => derive(other),
+      () => inspect(other),
+      () => lint(other),
+    ];
+    if (other !== undefined) {
+      calls.push(
+        () => parse("Hi", TEMPLATE, { prefix: other }),
+        () => new Parser(TEMPLATE, { prefix: other }),
+        () => derive("{{ x }}", { name: other }),
+        () => derive("{{ x }}", { for: other }),
+        () => derive("{{ x }}", { for: [other] }),
+        () => lint(TEMPLATE, { for: "vllm" }),
+        () => lint(TEMPLATE, { chatTemplate: other }),
+      );
+    }
+    for (const call of calls) {
+      assert.throws(call, (error) => error instanceof TypeError && / must be .*, not /.test(error.message), `${typeof other}: ${call}`);
+    }
+  }
+  for (const object of [new Date(), new Map(), [], {}]) {
+    assert.throws(() => parse(object, TEMPLATE), TypeError);
+    assert.throws(() => new Template(object), (error) => error.name === "ObverseError");
+  }
+  assert.equal(parse("Hi<end>", TEMPLATE).content, "Hi", "the module still works");
+});
+
 test("a response template is derived and proved", () => {
   const begun = performance.now();
   const { responseTemplate, report, text } = derive(chat("qwen3"), { name: "qwen3" });

@@ -1,10 +1,11 @@
 //! The problems of a Hub that gives nothing, and what people can do.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use obverse::hub::{FetchError, ModelId, UnreachableKind};
 
-use crate::cli::problem::Problem;
+use crate::cli::problem::{self, Problem};
 use crate::cli::{escape, input};
 
 const LOG_IN: &str = "`hf auth login`, or a token in HF_TOKEN";
@@ -40,6 +41,20 @@ pub(crate) fn problem(
         FetchError::NoRevision { .. } => Problem::failed("no-revision", told).with_hint(format!(
             "leave out the @ and what stands behind it for `main`; the branches and tags are listed at {page}/tree/main"
         )),
+        FetchError::GgufAlone { repo, files } => {
+            let hint = format!(
+                "`hf download {repo} FILE` fetches one of them and prints its path, which is a source; or name the model that they were made of"
+            );
+            let named = files.iter().take(problem::MANY).map(|file| escape::line(file));
+            let named: Vec<String> = named.map(Cow::into_owned).collect();
+            let more = match files.len() - named.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            Problem::failed("no-chat-template", told)
+                .with_note(format!("there is: {}{more}", named.join(", ")))
+                .with_hint(hint)
+        }
         FetchError::Token { .. } => Problem::failed("hub-token", told).with_hint(format!(
             "take another one: {LOG_IN}; HF_HUB_DISABLE_IMPLICIT_TOKEN=1 asks without one"
         )),
@@ -59,6 +74,9 @@ pub(crate) fn problem(
         }
         FetchError::Unwritable { .. } => Problem::failed("unwritable", told)
             .with_hint("HF_HUB_CACHE or HF_HOME names another folder for the cache"),
+        FetchError::Refused { .. } => Problem::failed("hub-answer", told).with_hint(format!(
+            "the model's page may say why: {page}; if there is none, look at HF_ENDPOINT and at the proxy"
+        )),
         FetchError::Endpoint { .. } => Problem::failed("hub-answer", told)
             .with_hint("HF_ENDPOINT is to be something like https://huggingface.co, or not to be set"),
         _ => Problem::failed("hub-answer", told).with_hint(

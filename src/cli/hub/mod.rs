@@ -5,6 +5,7 @@ mod failed;
 #[cfg(feature = "http")]
 mod transport;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use obverse::hub::{self, Cache, ModelId, NotCached, Wanted};
@@ -122,6 +123,18 @@ pub(crate) fn about_cached(problem: Problem, id: &ModelId, folder: &Path) -> Pro
             "a model that was not made for chat has none: name the one that was made of it for chat, or give a chat template as a .jinja file",
         ),
         true => problem,
+        // What else the model may have, its hint says already.
+        false if is_without(&problem) && has_gguf(folder) => problem,
         false => problem.with_hint(bring(id)),
     }
+}
+
+/// Returns true if a folder has a GGUF file.
+fn has_gguf(folder: &Path) -> bool {
+    let mut files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.any(|file| {
+        file.path()
+            .extension()
+            .is_some_and(|extension| extension == "gguf")
+    })
 }

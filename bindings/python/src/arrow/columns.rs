@@ -101,6 +101,16 @@ pub(crate) fn added<'n, const N: usize>(
     if let Some(name) = error {
         columns.push((name, strings(failures)?));
     }
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    if let Some(twice) = names
+        .iter()
+        .enumerate()
+        .find_map(|(at, name)| names[..at].contains(name).then_some(name))
+    {
+        return Err(format!(
+            "two of the columns that are added are called {twice:?}"
+        ));
+    }
     let schema = batch.schema();
     let is_kept = |name: &str| !columns.iter().any(|(new, _)| *new == name);
     let kept = schema.fields().iter().zip(batch.columns());
@@ -264,8 +274,14 @@ fn numbers(array: &ArrayRef) -> Option<Vec<usize>> {
     }
 }
 
+/// Returns true if each of the ranges begins where the one before has ended, or later, so that they can be searched.
+pub(crate) fn are_in_order(ranges: &Ranges) -> bool {
+    ranges.iter().all(|(start, end)| start <= end)
+        && ranges.windows(2).all(|pair| pair[0].1 <= pair[1].0)
+}
+
 /// The mask of tokens: 1 for each of which the model wrote a character. As in `Spans.mask`, the last character decides where a token has no offsets
-/// but an end.
+/// but an end. The ranges must be in order.
 pub(crate) fn mask(generated: &Ranges, tokens: &Ranges) -> Vec<u8> {
     let bit = |(start, end): &(usize, usize)| {
         let start = if start < end {

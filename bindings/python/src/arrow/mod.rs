@@ -42,17 +42,21 @@ fn each(
     PyTable::try_new(done, schema)
 }
 
-/// A column by its name.
+/// A column by its name, which no other one may have.
 fn column<'b>(batch: &'b RecordBatch, name: &str) -> PyResult<&'b ArrayRef> {
-    batch.column_by_name(name).ok_or_else(|| {
-        let schema = batch.schema();
-        let names: Vec<&str> = schema
-            .fields()
-            .iter()
-            .map(|field| field.name().as_str())
-            .collect();
-        PyValueError::new_err(format!("there is no column {name:?}; there are {names:?}"))
-    })
+    let schema = batch.schema();
+    let fields = schema.fields().iter();
+    let names: Vec<&str> = fields.map(|field| field.name().as_str()).collect();
+    let mut found = (0..names.len()).filter(|at| names[*at] == name);
+    match (found.next(), found.next()) {
+        (Some(at), None) => Ok(batch.column(at)),
+        (Some(_), Some(_)) => Err(PyValueError::new_err(format!(
+            "several columns are called {name:?}"
+        ))),
+        (None, _) => Err(PyValueError::new_err(format!(
+            "there is no column {name:?}; there are {names:?}"
+        ))),
+    }
 }
 
 fn texts<'b>(batch: &'b RecordBatch, name: &str) -> PyResult<Texts<'b>> {
@@ -282,6 +286,14 @@ pub(crate) fn arrow_masks(
         let tokens = Pairs::of(column(batch, offsets)?, offsets).map_err(wrong)?;
         let of_row = |row: usize| -> Result<Option<Vec<u8>>, String> {
             let pairs = written.get(row)?.zip(tokens.get(row)?);
+            if pairs
+                .as_ref()
+                .is_some_and(|(written, _)| !columns::are_in_order(written))
+            {
+                return Err(format!(
+                    "row {row} of the column {generated:?}: its ranges are not in order, each behind the one before"
+                ));
+            }
             Ok(pairs.map(|(written, tokens)| columns::mask(&written, &tokens)))
         };
         let done = threads::spread(py, batch.num_rows(), threads, true, &of_row)?;

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
-from . import _native
-from ._native import ResponseTemplate
-from .errors import ObverseError, ParseError
+from .. import _native
+from .._native import ResponseTemplate
+from ..errors import ObverseError, ParseError
 
 __all__ = ["ResponseParser", "ResponseTemplate", "install", "load_response_template", "parse_response", "uninstall"]
 
