@@ -85,6 +85,15 @@ def syllables(index, consonants, vowels, count):
     return word
 
 
+def spread(index, consonants, vowels):
+    """A made-up word of three syllables, another one for each index. The first sixty have no syllable in common in the same place.
+
+    Markers that differ little are taken for the two ends of one thing, as `<a>` and `</a>` are: a renaming must not make that of others."""
+    count = len(consonants) * len(vowels)
+    places = enumerate((11, 13, 17))
+    return "".join(syllables((index * step + index // count * place) % count, consonants, vowels, 1) for place, step in places)
+
+
 # How a marker is written anew, of its word and its number. No image is a part of another: words are as long as each other and begin
 # with a letter that they have nowhere else, and the others have signs at both ends.
 MAPS = {
@@ -92,9 +101,9 @@ MAPS = {
     "bangs": lambda word, index: "{!" + word + "!}",
     "tildes": lambda word, index: f"#~{word}~#",
     "pattern": lambda word, index: f"^{word}.*$",
-    "words": lambda word, index: "K" + syllables(index * 7 + 3, "bdfglmnprstv", "aeiou", 3),
+    "words": lambda word, index: "K" + spread(index, "bdfglmnprstv", "aeiou"),
     "signs": lambda word, index: chr(0x2630 + index),
-    "script": lambda word, index: "ჟ" + syllables(index * 7 + 3, "ბგდვზთკლმნპრსტ", "აეიოუ", 3),
+    "script": lambda word, index: "ჟ" + spread(index, "ბგდვზთკლმნპრსტ", "აეიოუ"),
 }
 # Whether the image is made of the marker's word, and so can be made another one by a longer word.
 OF_WORDS = ("brackets", "bangs", "tildes", "pattern")
