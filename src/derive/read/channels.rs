@@ -7,6 +7,7 @@
 use super::calls::ToolCalls;
 use super::content::Content;
 use super::thought::Reasoning;
+use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::text::{common_prefix, common_suffix};
 use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::render::renderer::Renderer;
@@ -21,11 +22,12 @@ pub(in crate::derive) fn read(
     let (Some(open), Some(reasoning)) = (&content.open, reasoning) else {
         return Vec::new();
     };
-    let Some((before, after)) = frame(open, &reasoning.open) else {
+    let pieces = &renderer.pieces;
+    let Some((before, after)) = frame(pieces, open, &reasoning.open) else {
         return Vec::new();
     };
     let mut found: Vec<(String, Evidence)> = Vec::new();
-    for word in words_after(&head(calls), before) {
+    for word in words_after(&head(calls), before, after) {
         let marker = format!("{before}{word}{after}");
         let is_known = [open, &reasoning.open].contains(&&marker)
             || head(calls).contains(&marker)
@@ -50,12 +52,21 @@ pub(in crate::derive) fn read(
 }
 
 /// Returns the texts before and after the one word in which two markers differ, if there is anything around it.
-fn frame<'t>(one: &'t str, other: &'t str) -> Option<(&'t str, &'t str)> {
+fn frame<'t>(pieces: &Pieces, one: &'t str, other: &'t str) -> Option<(&'t str, &'t str)> {
+    // A marker around the word may be made of letters itself.
+    let edges = pieces.edges(one);
     let shared = common_prefix(one, other);
-    let before = one[..shared].trim_end_matches(char::is_alphabetic);
+    let word = one[..shared].trim_end_matches(char::is_alphabetic).len();
+    let edge = edges.iter().filter(|edge| **edge <= shared).max();
+    let before = &one[..edge.map_or(word, |edge| word.max(*edge))];
     let (mine, its) = (&one[before.len()..], &other[before.len()..]);
     let shared = common_suffix(mine, its);
-    let after = mine[mine.len() - shared..].trim_start_matches(char::is_alphabetic);
+    let word = mine[mine.len() - shared..]
+        .trim_start_matches(char::is_alphabetic)
+        .len();
+    let rests = edges.iter().map(|edge| one.len() - edge);
+    let edge = rests.filter(|rest| *rest <= shared).max();
+    let after = &mine[mine.len() - edge.map_or(word, |edge| word.max(edge))..];
     let is_framed = !before.is_empty() && !after.is_empty();
     let are_words = [mine, its]
         .iter()
@@ -72,9 +83,10 @@ fn head(calls: &ToolCalls) -> String {
     format!("{}{}", calls.section.0, calls.call.0)
 }
 
-/// The words that follow each of these markers.
-fn words_after<'t>(text: &'t str, marker: &str) -> Vec<&'t str> {
+/// The words that follow each of these markers, up to the text that ends one.
+fn words_after<'t>(text: &'t str, marker: &str, end: &str) -> Vec<&'t str> {
     let words = text.split(marker).skip(1).map(|rest| {
+        let rest = rest.split(end).next().unwrap_or(rest);
         let end = rest.find(|c: char| !c.is_alphabetic());
         &rest[..end.unwrap_or(rest.len())]
     });
@@ -87,18 +99,21 @@ mod tests {
 
     #[test]
     fn a_frame_is_around_one_word() {
-        let frame = |one, other| frame(one, other);
+        let frame = |one, other| frame(&Pieces::default(), one, other);
         assert_eq!(frame("<c>say<m>", "<c>think<m>"), Some(("<c>", "<m>")));
         assert_eq!(frame("<c>say<m>", "<d>think<m>"), None, "two differ");
         assert_eq!(frame("you<m>", "me<m>"), None, "nothing is before it");
         assert_eq!(frame("<c>say", "<c>think"), None, "nothing is after it");
         assert_eq!(frame("<c>say<m>", "<c>say<m>"), None);
         assert_eq!(frame("<c>say<m>", "<c>stay<m>"), Some(("<c>", "<m>")));
+        let pieces = Pieces::of([], ["kupa", "lom", "say", "think"]);
+        let wordy = super::frame(&pieces, "kupasaylom", "kupathinklom");
+        assert_eq!(wordy, Some(("kupa", "lom")), "the markers are words, too");
     }
 
     #[test]
     fn words_follow_a_marker() {
-        assert_eq!(words_after(" to=f <c>note json<m>", "<c>"), ["note"]);
-        assert_eq!(words_after("<c><m>", "<c>"), Vec::<&str>::new());
+        assert_eq!(words_after(" to=f <c>note json<m>", "<c>", "<m>"), ["note"]);
+        assert_eq!(words_after("<c><m>", "<c>", "<m>"), Vec::<&str>::new());
     }
 }
