@@ -23,44 +23,35 @@ const MAX_PARTED: usize = 4096;
 pub(super) fn part(
     known: &mut BTreeSet<String>,
     mut markers: BTreeSet<String>,
-    marks: BTreeSet<String>,
+    marks: &BTreeSet<String>,
 ) {
+    let constants = known.clone();
     let mut left: Vec<String> = known.iter().cloned().collect();
     let mut steps = MAX_PARTED;
     while let Some(whole) = left.pop().filter(|_| steps > 0) {
         steps -= 1;
-        let mut rests: BTreeSet<String> = markers
+        let mut rests = BTreeSet::new();
+        for one in markers
             .iter()
             .filter(|one| length(one) >= SHORTEST && **one != whole)
-            .flat_map(|one| {
-                let rests = [
-                    whole.strip_prefix(one.as_str()),
-                    whole.strip_suffix(one.as_str()),
-                ];
-                rests.into_iter().flatten().map(move |rest| (one, rest))
-            })
-            .flat_map(|(one, rest)| {
+        {
+            let before = whole.strip_prefix(one.as_str());
+            let before = before.map(|rest| (rest, one.len()));
+            let behind = whole.strip_suffix(one.as_str());
+            let behind = behind.map(|rest| (rest, rest.len()));
+            for (rest, cut) in before.into_iter().chain(behind) {
                 let rest = rest.trim_matches(python::is_space);
-                // The text beside it in a third constant is then a marker as well.
-                let others = known.iter().filter(|other| **other != whole);
-                let beside = others.filter_map(|other| {
-                    let beside = other
-                        .strip_prefix(rest)
-                        .or_else(|| other.strip_suffix(rest))?;
-                    Some(beside.trim_matches(python::is_space).to_owned())
-                });
-                let mut parts: Vec<String> = if length(rest) < SHORTEST {
-                    Vec::new()
-                } else {
-                    beside.collect()
-                };
-                if !parts.is_empty() || (length(rest) >= SHORTEST && marks.contains(one)) {
-                    parts.push(rest.to_owned());
+                if length(rest) < SHORTEST {
+                    continue;
                 }
-                parts.retain(|part| length(part) >= SHORTEST);
-                parts
-            })
-            .collect();
+                if marks.contains(one) {
+                    rests.insert(rest.to_owned());
+                }
+                if !is_made_otherwise(&constants, &whole, cut) {
+                    rests.extend(seen_elsewhere(known, &constants, &whole, rest));
+                }
+            }
+        }
         let alike = marks.iter().filter_map(|mark| ends_like(&whole, mark));
         for start in alike {
             rests.extend([whole[..start].trim_end(), &whole[start..]].map(str::to_owned));
@@ -79,6 +70,50 @@ pub(super) fn part(
             known.extend(rests);
         }
     }
+}
+
+/// Returns true if a text is made of other constants, one after the other, of which none begins at the cut: `a<b>c` of `a` and `<b>c` is not cut
+/// behind `a<`.
+fn is_made_otherwise(constants: &BTreeSet<String>, whole: &str, cut: usize) -> bool {
+    // Whether the text from each byte on is made of constants, at the last byte of which the text ends.
+    let mut is_made = vec![false; whole.len() + 1];
+    is_made[whole.len()] = true;
+    for (at, c) in whole.char_indices().rev() {
+        let rest = &whole[at..];
+        let mut next = constants
+            .iter()
+            .filter(|one| *one != whole && !one.is_empty() && rest.starts_with(one.as_str()));
+        is_made[at] = python::is_space(c) && is_made[at + c.len_utf8()]
+            || next.any(|one| is_made[at + one.len()]);
+    }
+    is_made[0] && !is_made[cut]
+}
+
+/// Returns the parts that a cut between a marker and the rest of a constant makes, if the rest is seen elsewhere: the rest, and what stands
+/// beside it there, which then is a marker as well.
+fn seen_elsewhere(
+    known: &BTreeSet<String>,
+    constants: &BTreeSet<String>,
+    whole: &str,
+    rest: &str,
+) -> Vec<String> {
+    let others = known.iter().filter(|other| **other != whole);
+    let beside = others.filter_map(|other| {
+        let (beside, cut) = match other.strip_prefix(rest) {
+            Some(beside) => (beside, rest.len()),
+            None => other
+                .strip_suffix(rest)
+                .map(|beside| (beside, beside.len()))?,
+        };
+        let is_cut = !is_made_otherwise(constants, other, cut);
+        is_cut.then(|| beside.trim_matches(python::is_space).to_owned())
+    });
+    let mut parts: Vec<String> = beside.collect();
+    if !parts.is_empty() {
+        parts.push(rest.to_owned());
+    }
+    parts.retain(|part| length(part) >= SHORTEST);
+    parts
 }
 
 /// Returns the byte at which an end of the text begins that is like the mark but for a few characters within it: 1 for `x</end>` and the

@@ -82,7 +82,7 @@ impl Pieces {
         let alone = alone.into_iter().map(trimmed);
         let alone = alone.filter(|one| length(one) >= SHORTEST);
         let marks: BTreeSet<String> = marks.iter().cloned().chain(alone).collect();
-        part(&mut fine, whole.clone(), marks);
+        part(&mut fine, whole.clone(), &marks);
         // The parts into which constants were cut are markers. Constants that were only joined to a longer marker are none.
         let parts = fine.iter().filter(|one| !written.contains(*one));
         whole.extend(parts.cloned());

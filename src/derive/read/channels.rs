@@ -7,7 +7,6 @@
 use super::calls::ToolCalls;
 use super::content::Content;
 use super::thought::Reasoning;
-use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::text::{common_prefix, common_suffix};
 use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::render::renderer::Renderer;
@@ -22,8 +21,7 @@ pub(in crate::derive) fn read(
     let (Some(open), Some(reasoning)) = (&content.open, reasoning) else {
         return Vec::new();
     };
-    let pieces = &renderer.pieces;
-    let Some((before, after)) = frame(pieces, open, &reasoning.open) else {
+    let Some((before, after)) = frame(open, &reasoning.open) else {
         return Vec::new();
     };
     let mut found: Vec<(String, Evidence)> = Vec::new();
@@ -52,21 +50,19 @@ pub(in crate::derive) fn read(
 }
 
 /// Returns the texts before and after the one word in which two markers differ, if there is anything around it.
-fn frame<'t>(pieces: &Pieces, one: &'t str, other: &'t str) -> Option<(&'t str, &'t str)> {
-    // A marker around the word may be made of letters itself.
-    let edges = pieces.edges(one);
+fn frame<'t>(one: &'t str, other: &'t str) -> Option<(&'t str, &'t str)> {
     let shared = common_prefix(one, other);
-    let word = one[..shared].trim_end_matches(char::is_alphabetic).len();
-    let edge = edges.iter().filter(|edge| **edge <= shared).max();
-    let before = &one[..edge.map_or(word, |edge| word.max(*edge))];
+    let before = match one[..shared].trim_end_matches(char::is_alphabetic) {
+        // The marker before the word is a word itself.
+        "" => &one[..shared],
+        before => before,
+    };
     let (mine, its) = (&one[before.len()..], &other[before.len()..]);
-    let shared = common_suffix(mine, its);
-    let word = mine[mine.len() - shared..]
-        .trim_start_matches(char::is_alphabetic)
-        .len();
-    let rests = edges.iter().map(|edge| one.len() - edge);
-    let edge = rests.filter(|rest| *rest <= shared).max();
-    let after = &mine[mine.len() - edge.map_or(word, |edge| word.max(edge))..];
+    let shared = &mine[mine.len() - common_suffix(mine, its)..];
+    let after = match shared.trim_start_matches(char::is_alphabetic) {
+        "" => shared,
+        after => after,
+    };
     let is_framed = !before.is_empty() && !after.is_empty();
     let are_words = [mine, its]
         .iter()
@@ -99,15 +95,14 @@ mod tests {
 
     #[test]
     fn a_frame_is_around_one_word() {
-        let frame = |one, other| frame(&Pieces::default(), one, other);
+        let frame = |one, other| frame(one, other);
         assert_eq!(frame("<c>say<m>", "<c>think<m>"), Some(("<c>", "<m>")));
         assert_eq!(frame("<c>say<m>", "<d>think<m>"), None, "two differ");
         assert_eq!(frame("you<m>", "me<m>"), None, "nothing is before it");
         assert_eq!(frame("<c>say", "<c>think"), None, "nothing is after it");
         assert_eq!(frame("<c>say<m>", "<c>say<m>"), None);
         assert_eq!(frame("<c>say<m>", "<c>stay<m>"), Some(("<c>", "<m>")));
-        let pieces = Pieces::of([], ["kupa", "lom", "say", "think"]);
-        let wordy = super::frame(&pieces, "kupasaylom", "kupathinklom");
+        let wordy = frame("kupasaylom", "kupathinklom");
         assert_eq!(wordy, Some(("kupa", "lom")), "the markers are words, too");
     }
 
