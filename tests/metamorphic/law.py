@@ -144,12 +144,12 @@ class Bench:
         asked = [rendering.changed_line(line, change) for line in self.lines]
         return rendering.disagreement(before, self.renders(change.source, change.tokens, asked, law), change, by_origins)
 
-    def change(self, law):
-        """The changed chat template, whose renders are as they should be."""
+    def change(self, law, kept=()):
+        """The changed chat template, whose renders are as they should be, with the markers `kept` as they are."""
         if not self.seen and law not in changes.SAME_PROGRAM:
             raise Skip("it refuses every conversation, so that no render shows whether the change is right")
         if law in markers.MAPS:
-            return self.with_renamed(law, self.all_markers, changes.renamed_markers)
+            return self.with_renamed(law, [marker for marker in self.all_markers if marker not in kept], changes.renamed_markers)
         if law in changes.SIGN_MAPS:
             return self.with_renamed(law, changes.signs_of(self.chat, law), changes.renamed_signs)
         change = changes.OTHER_LAWS[law](self.chat)
@@ -203,8 +203,16 @@ class Bench:
         return status, *(json.loads(file.read_text(encoding="utf-8")) if file.exists() else None for file in (report, document))
 
     def try_law(self, law):
+        outcome = self.try_with(law)
+        if outcome.differences and law in markers.UNLIKE and (kept := markers.told_by_likeness(self.all_markers, self.own_texts)):
+            # Where they are alike no longer, nothing at all tells the two markers apart.
+            other = self.try_with(law, kept)
+            return outcome if other.skipped or other.differences else other
+        return outcome
+
+    def try_with(self, law, kept=()):
         try:
-            change = self.change(law)
+            change = self.change(law, kept)
         except (Skip, NotJinja, markers.NoImages, rendering.Failed) as reason:
             return Outcome(self.chat.name, law, skipped=str(reason))
         if self.derived is None:
@@ -212,6 +220,7 @@ class Bench:
         found = self.derive(change.source, change.tokens, law)
         candidates, parts = (self.all_markers, self.parts) if law in markers.MAPS else ((), ())
         left = [(marker, self.unfit[marker]) for marker in candidates if marker in self.unfit] + [(marker, "it is made of parts") for marker in parts]
+        left += [(marker, "nothing but its likeness to another one tells where it ends") for marker in kept]
         return Outcome(
             self.chat.name,
             law,

@@ -5,6 +5,7 @@ value is written into it, such as `<function=`. What counts is the shape; there 
 """
 
 import functools
+import os.path
 import re
 import unicodedata
 
@@ -68,6 +69,26 @@ def made_of_parts(renders, texts, whole):
     return sorted(one for one in shown if one not in everything and not any(marker in one for marker in whole))
 
 
+def are_alike(one, other):
+    """Whether two markers end alike and differ by two characters at most before that, as `<a>` and `</a>` do."""
+    begin, end = len(os.path.commonprefix([one, other])), len(os.path.commonprefix([one[::-1], other[::-1]]))
+    end = min(end, len(one) - begin, len(other) - begin)
+    return one != other and begin > 0 and end > 2 and max(len(one), len(other)) - begin - end <= 2
+
+
+def told_by_likeness(markers, texts):
+    """The markers of which nothing but their likeness to another one tells where they begin or end, and those others: `<a>`, where the source
+    has `</a>` and writes `<bot><a>` alone, so that `<bot>` and `<a>` are never seen apart."""
+    found = set()
+    for marker in markers:
+        places = [(text[: match.start()], text[match.end() :]) for text in texts for match in re.finditer(re.escape(marker), text)]
+        others = [other for other in markers if other != marker]
+        is_glued = places and all(before.endswith(tuple(others)) or behind.startswith(tuple(others)) for before, behind in places)
+        alike = [other for other in others if are_alike(marker, other)] if is_glued else []
+        found.update([marker, *alike] if alike else [])
+    return found
+
+
 def inner(marker):
     """The word of a marker, without the signs around it: `/think` for `</think>`, `a_b` for `<|a b|>`."""
     word = re.sub(r"\s+", "_", marker.replace('"', "quote"))
@@ -107,6 +128,10 @@ MAPS = {
 }
 # Whether the image is made of the marker's word, and so can be made another one by a longer word.
 OF_WORDS = ("brackets", "bangs", "tildes", "pattern")
+
+
+# Where markers that were alike are so no longer.
+UNLIKE = ("words", "script", "signs")
 
 
 class NoImages(Exception):
