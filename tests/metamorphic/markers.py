@@ -115,6 +115,11 @@ def spread(index, consonants, vowels):
     return "".join(syllables((index * step + index // count * place) % count, consonants, vowels, 1) for place, step in places)
 
 
+def three_signs(_, index):
+    """Three signs that stand in no other image."""
+    return "".join(chr(0x2801 + 3 * index + place) for place in range(3))
+
+
 # How a marker is written anew, of its word and its number. No image is a part of another: words are as long as each other and begin
 # with a letter that they have nowhere else, and the others have signs at both ends.
 MAPS = {
@@ -138,13 +143,24 @@ class NoImages(Exception):
     """No images were found that are told apart from all other text."""
 
 
-def images(markers, name, texts):
-    """An image for each marker, none of which is a part of another or of any text given.
+def beside_others(markers, texts):
+    """The markers that a text of the source has right beside something else, such as `<a>` and `<b>` of `<a>user<b>`."""
+
+    def is_beside(text, marker):
+        places = ((text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]) for match in re.finditer(re.escape(marker), text))
+        return any(before.strip() or behind.strip() for before, behind in places)
+
+    return {marker for marker in markers if any(is_beside(text, marker) for text in texts)}
+
+
+def images(markers, name, texts, longer=()):
+    """An image for each marker, none of which is a part of another or of any text given. Those that are to be longer have three signs.
 
     With `brackets`, `<a>` becomes `⟦a⟧`; a `<|a|>` beside it becomes `⟦a2⟧`."""
-    make, everything = MAPS[name], "\0".join(texts)
+    everything = "\0".join(texts)
     result, number = {}, 0
     for index, marker in enumerate(markers):
+        make = three_signs if marker in longer else MAPS[name]
         for attempt in range(1, 200):
             word = inner(marker) + (str(attempt) if attempt > 1 and name in OF_WORDS else "")
             image = make(word, number)
