@@ -72,21 +72,36 @@ pub(super) fn part(
     }
 }
 
-/// Returns true if a text is made of other constants, one after the other, of which none begins at the cut: `a<b>c` of `a` and `<b>c` is not cut
-/// behind `a<`.
+/// Returns true if a text is made of other constants, one after the other, and a cut would split one of these right behind its first
+/// characters or right before its last ones: `a<b>c` of `a` and `<b>c` is not cut behind `a<`.
 fn is_made_otherwise(constants: &BTreeSet<String>, whole: &str, cut: usize) -> bool {
-    // Whether the text from each byte on is made of constants, at the last byte of which the text ends.
-    let mut is_made = vec![false; whole.len() + 1];
-    is_made[whole.len()] = true;
-    for (at, c) in whole.char_indices().rev() {
-        let rest = &whole[at..];
-        let mut next = constants
-            .iter()
-            .filter(|one| *one != whole && !one.is_empty() && rest.starts_with(one.as_str()));
-        is_made[at] = python::is_space(c) && is_made[at + c.len_utf8()]
-            || next.any(|one| is_made[at + one.len()]);
+    let at = |from: usize| {
+        let all = constants.iter().filter(move |one| {
+            *one != whole && !one.is_empty() && whole[from..].starts_with(one.as_str())
+        });
+        all.map(move |one| from + one.len())
+    };
+    // Whether the text from each byte on, and the text up to each byte, is made of constants and of white space between them.
+    let mut from = vec![false; whole.len() + 1];
+    let mut to = from.clone();
+    (from[whole.len()], to[0]) = (true, true);
+    for (start, c) in whole.char_indices().rev() {
+        let is_blank = python::is_space(c) && from[start + c.len_utf8()];
+        from[start] = is_blank || at(start).any(|end| from[end]);
     }
-    is_made[0] && !is_made[cut]
+    let mut is_split = false;
+    for (start, c) in whole.char_indices().filter(|(start, _)| *start < cut) {
+        if !to[start] {
+            continue;
+        }
+        to[start + c.len_utf8()] |= python::is_space(c);
+        for end in at(start) {
+            to[end] = true;
+            let parts = [&whole[start..cut], whole.get(cut..end).unwrap_or_default()];
+            is_split |= from[end] && parts.iter().all(|part| length(part) >= SHORTEST);
+        }
+    }
+    from[0] && !(to[cut] && from[cut]) && !is_split
 }
 
 /// Returns the parts that a cut between a marker and the rest of a constant makes, if the rest is seen elsewhere: the rest, and what stands
@@ -139,4 +154,47 @@ fn ends_like(text: &str, mark: &str) -> Option<usize> {
 /// How many characters a text has.
 pub(super) fn length(text: &str) -> usize {
     text.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parted(known: &[&str], marks: &[&str]) -> BTreeSet<String> {
+        let set = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let before: BTreeSet<String> = set(known);
+        let mut after = before.clone();
+        part(&mut after, before.clone(), &set(marks));
+        &after - &before
+    }
+
+    #[test]
+    fn a_constant_is_cut_where_another_one_is_seen() {
+        assert_eq!(parted(&["<bot><say>", "<bot>"], &[]), BTreeSet::new());
+        let found = parted(&["<bot><say>", "<bot>", "<user><say>"], &[]);
+        assert_eq!(found, ["<say>", "<user>"].map(str::to_owned).into());
+    }
+
+    #[test]
+    fn a_constant_that_is_made_of_others_is_cut_between_them() {
+        let known = [
+            "x>]|[",
+            "]|[",
+            "<f=",
+            "</f>",
+            "x>",
+            "x>]|[<",
+            "x>]|[</f>",
+            "]|[<f=",
+            "<",
+        ];
+        assert_eq!(parted(&known, &[]), BTreeSet::new(), "`/f>` is none");
+        let made = |cut| is_made_otherwise(&known.map(str::to_owned).into(), "x>]|[</f>", cut);
+        assert_eq!([made(2), made(5), made(6)], [false, false, true]);
+        let constants = ["<bot> to=", "all.", "<bot>"].map(str::to_owned).into();
+        assert!(
+            !is_made_otherwise(&constants, "<bot> to=all.", 5),
+            "`<bot>` is long enough"
+        );
+    }
 }

@@ -465,4 +465,22 @@ mod tests {
         assert_eq!(pieces.whole("<a>bot<b><"), 9);
         assert_eq!(pieces.whole("<a>\n"), 4);
     }
+
+    #[test]
+    fn a_marker_of_letters_ends_where_a_text_is_seen_to_begin() {
+        let source = "{% for m in messages %}{{ 'kupa' }}{{ m.content }}{{ 'lom' }}{% endfor %}";
+        let message = crate::value::json::parse(r#"{"content": "Hi"}"#).unwrap();
+        let input = crate::chat_template::RenderInput {
+            messages: vec![message],
+            ..Default::default()
+        };
+        let template = crate::chat_template::ChatTemplate::new(source).unwrap();
+        let seen = Pieces::of([&template.render_traced(&input).unwrap()], []);
+        assert_eq!(seen.tokens("kupaOther"), ["kupa", "Other"]);
+        assert_eq!(seen.tokens("Otherlom"), ["Other", "lom"]);
+        assert!(seen.ends_before_text("x kupa") && !seen.ends_before_text("other"));
+        let unseen = pieces(&["kupa", "lom"]);
+        assert_eq!(unseen.tokens("kupaOther"), ["kupaOther"]);
+        assert!(!unseen.ends_before_text("kupa"));
+    }
 }

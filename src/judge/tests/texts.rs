@@ -176,7 +176,7 @@ fn words_that_have_a_marker_in_them_are_not_said() {
         "{{ 'namespacevoila' if m.title }}{{ m.content }}{{ 'voila' }}",
         "",
     );
-    let wordy = fields(&[r#""content": {"close_pattern": "voila(?:<end>)?"}"#]);
+    let wordy = fields(&[r#""content": {"close_pattern": "voila(?:<end>| )"}"#]);
     assert_all_back(&judged(&chat, &wordy));
 }
 
