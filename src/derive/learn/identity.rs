@@ -70,7 +70,7 @@ fn around(conversation: &str, name: std::ops::Range<usize>) -> Vec<(usize, Edit)
     let longest = [Ends::Apart, Ends::Anywhere].iter().find_map(|ends| {
         let is_one =
             |at: &&usize| is_made(&conversation[**at..name.end + end], conversation, *ends);
-        all.iter().filter(is_one).next_back().copied()
+        all.iter().rfind(is_one).copied()
     });
     let edit = longest.map(|at| {
         let behind = behind.to_owned();
