@@ -46,6 +46,7 @@ mod survey;
 mod tests;
 mod traces;
 mod trial;
+mod turns;
 mod unproved;
 
 use std::cell::{Cell, OnceCell, RefCell};

@@ -138,16 +138,15 @@ pub(super) fn without_calls(thorough: bool) -> Vec<Probe> {
     probes
 }
 
-/// Messages with the words of which the chat template's own constants are made, as prose may have them. Words that stand in `turns` are
-/// left out.
+/// Messages with the words of which the chat template's own constants are made, as prose may have them, but for those that say a marker.
 pub(super) fn speaking_words<'c>(
     constants: impl Iterator<Item = &'c str>,
-    turns: &str,
+    says_marker: impl Fn(&str) -> bool,
 ) -> Vec<Probe> {
     let mut words: Vec<&str> = Vec::new();
     let all = constants.flat_map(|constant| constant.split(|c: char| !c.is_alphabetic()));
     for word in all.filter(|word| word.chars().count() > 2) {
-        if !words.contains(&word) && !turns.contains(word) && words.len() < MAX_WORDS {
+        if !words.contains(&word) && words.len() < MAX_WORDS && !says_marker(word) {
             words.push(word);
         }
     }

@@ -12,6 +12,7 @@ use super::probes;
 use super::renderer::{Conversation, Renderer};
 use super::rounds::{Group, Seen};
 use super::slots::{self, Slots};
+use super::turns;
 use crate::value::{Map, Value, python};
 
 /// The results of the survey of a chat template.
@@ -70,10 +71,10 @@ impl Survey {
         let mut said = probes::without_calls(setup.thorough);
         let templates = renderer.source().templates.iter();
         let constants = templates.flat_map(|(_, template)| template.constants());
-        let of_turns = words_of_turns(renderer, &users, &plain.manner, calling.first());
+        let turns = turns::of(renderer, &users, &settings, &plain.manner, calling.first());
         said.extend(probes::speaking_words(
             constants.map(String::as_str),
-            &of_turns,
+            |word| turns.says(word),
         ));
         let mut seen = Seen::nothing(setup.thorough);
         plain.fill(renderer, &places, &said, &mut seen);
@@ -223,43 +224,6 @@ fn distinct(renderer: &Renderer<'_>, users: &[Conversation], manners: Vec<Manner
         }
     }
     distinct
-}
-
-/// Returns the text that is rendered of turns. Its words may be markers, so a text that has one of them is no plain prose, as one is not
-/// that says `<end>`.
-fn words_of_turns(
-    renderer: &Renderer<'_>,
-    users: &[Conversation],
-    manner: &Manner,
-    calling: Option<&Manner>,
-) -> String {
-    let answer = Assistant::saying(probes::CONTENT).thinking(probes::REASONING);
-    let call = Assistant::calling([probes::call(0), probes::call(1)]);
-    let call = call
-        .with_content(probes::CONTENT)
-        .thinking(probes::REASONING);
-    let messages = [
-        (manner, &answer),
-        (manner, &Assistant::saying(probes::CONTENT)),
-    ];
-    let messages = messages
-        .into_iter()
-        .chain(calling.map(|manner| (manner, &call)));
-    let mut turns = String::new();
-    for (manner, message) in messages {
-        for place in users {
-            let written = manner.write(message, Some(probes::FURTHER));
-            let next = renderer.said("user", probes::USER_AGAIN);
-            let further = place.and([written.clone(), next]);
-            let full = renderer.answered(place, &written, manner);
-            let followed = renderer.history(&further, manner);
-            for full in [full, followed].into_iter().flatten() {
-                turns.push_str(&full[place.end_in(&full)..]);
-                turns.push('\n');
-            }
-        }
-    }
-    turns
 }
 
 /// Returns the chat template's error on a call, if there is one, and true if it asks for an assistant's calls at all.

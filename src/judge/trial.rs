@@ -133,6 +133,9 @@ struct Splits<'r> {
 /// The message that a response parsed to, and the error, if there is one.
 type Parsed = (Map, Option<String>);
 
+/// At how many places of an earlier turn its text is looked for.
+const MAX_PLACES: usize = 8;
+
 impl<'a> Tried<'a> {
     pub(super) fn new(
         template: &'a Arc<ResponseTemplate>,
@@ -187,23 +190,33 @@ impl<'a> Tried<'a> {
         let last = self.after_anchor(&round.full[..round.first])?;
         let last = &round.full[round.first - last.len()..];
         let said = round.place.place.end_in(&round.full).min(full.len());
-        let first = &round.full[round.first..]
+        // No more than the text itself is looked for: what follows it is written otherwise.
+        let seen = &round.full[round.first..];
+        let content = round.expected.content.as_ref();
+        let content = content.filter(|content| seen.starts_with(content.as_str()));
+        let first: String = content
+            .map_or(seen, String::as_str)
             .chars()
             .take(8)
-            .collect::<String>();
-        let first = said + full.get(said..)?.find(first.as_str())?;
-        let start = first - self.after_anchor(&full[..first])?.len();
-        let (prefix, response) = full.split_at(start);
-        let is_other = start >= said && last != response;
-        let (parsed, error) = self.parse(prefix, response, &round.tools);
-        let is_back =
-            is_other && error.is_none() && self.is_round(&parsed, round, manner, renderer);
-        is_back.then(|| Case {
-            prefix: prefix.to_owned(),
-            response: response.to_owned(),
-            tools: round.tools.to_vec(),
-            message: Value::Object(parsed),
-        })
+            .collect();
+        // A short text may stand in the turn's header as well.
+        let places = full.get(said..)?.match_indices(first.as_str());
+        let mut cases = places.take(MAX_PLACES).filter_map(|(at, _)| {
+            let first = said + at;
+            let start = first - self.after_anchor(&full[..first])?.len();
+            let (prefix, response) = full.split_at(start);
+            let is_other = start >= said && last != response;
+            let (parsed, error) = self.parse(prefix, response, &round.tools);
+            let is_back =
+                is_other && error.is_none() && self.is_round(&parsed, round, manner, renderer);
+            is_back.then(|| Case {
+                prefix: prefix.to_owned(),
+                response: response.to_owned(),
+                tools: round.tools.to_vec(),
+                message: Value::Object(parsed),
+            })
+        });
+        cases.next()
     }
 
     fn run_last(&self, round: &Round, manner: &Manner, renderer: &Renderer<'_>) -> Outcome {

@@ -51,9 +51,9 @@ def markers_of(chat):
     return markers.candidates(texts(chat.pieces), chat.tokens.values())
 
 
-def renamed_markers(chat, map_name, chosen, other_texts):
+def renamed_markers(chat, map_name, chosen, other_texts, longer=()):
     """The chat template with the chosen markers renamed: with `brackets`, `{{ "<a>" ~ x }}` becomes `{{ "⟦a⟧" ~ x }}`."""
-    names = markers.images(chosen, map_name, [chat.source, *other_texts])
+    names = markers.images(chosen, map_name, [chat.source, *other_texts], longer)
     renaming = markers.Renaming(names)
     return renamed(chat, renaming)
 

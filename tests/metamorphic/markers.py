@@ -5,6 +5,7 @@ value is written into it, such as `<function=`. What counts is the shape; there 
 """
 
 import functools
+import os.path
 import re
 import unicodedata
 
@@ -68,6 +69,26 @@ def made_of_parts(renders, texts, whole):
     return sorted(one for one in shown if one not in everything and not any(marker in one for marker in whole))
 
 
+def are_alike(one, other):
+    """Whether two markers end alike and differ by two characters at most before that, as `<a>` and `</a>` do."""
+    begin, end = len(os.path.commonprefix([one, other])), len(os.path.commonprefix([one[::-1], other[::-1]]))
+    end = min(end, len(one) - begin, len(other) - begin)
+    return one != other and begin > 0 and end > 2 and max(len(one), len(other)) - begin - end <= 2
+
+
+def told_by_likeness(markers, texts):
+    """The markers of which nothing but their likeness to another one tells where they begin or end, and those others: `<a>`, where the source
+    has `</a>` and writes `<bot><a>` alone, so that `<bot>` and `<a>` are never seen apart."""
+    found = set()
+    for marker in markers:
+        places = [(text[: match.start()], text[match.end() :]) for text in texts for match in re.finditer(re.escape(marker), text)]
+        others = [other for other in markers if other != marker]
+        is_glued = places and all(before.endswith(tuple(others)) or behind.startswith(tuple(others)) for before, behind in places)
+        alike = [other for other in others if are_alike(marker, other)] if is_glued else []
+        found.update([marker, *alike] if alike else [])
+    return found
+
+
 def inner(marker):
     """The word of a marker, without the signs around it: `/think` for `</think>`, `a_b` for `<|a b|>`."""
     word = re.sub(r"\s+", "_", marker.replace('"', "quote"))
@@ -85,6 +106,20 @@ def syllables(index, consonants, vowels, count):
     return word
 
 
+def spread(index, consonants, vowels):
+    """A made-up word of three syllables, another one for each index. The first sixty have no syllable in common in the same place.
+
+    Markers that differ little are taken for the two ends of one thing, as `<a>` and `</a>` are: a renaming must not make that of others."""
+    count = len(consonants) * len(vowels)
+    places = enumerate((11, 13, 17))
+    return "".join(syllables((index * step + index // count * place) % count, consonants, vowels, 1) for place, step in places)
+
+
+def three_signs(_, index):
+    """Three signs that stand in no other image."""
+    return "".join(chr(0x2801 + 3 * index + place) for place in range(3))
+
+
 # How a marker is written anew, of its word and its number. No image is a part of another: words are as long as each other and begin
 # with a letter that they have nowhere else, and the others have signs at both ends.
 MAPS = {
@@ -92,25 +127,40 @@ MAPS = {
     "bangs": lambda word, index: "{!" + word + "!}",
     "tildes": lambda word, index: f"#~{word}~#",
     "pattern": lambda word, index: f"^{word}.*$",
-    "words": lambda word, index: "K" + syllables(index * 7 + 3, "bdfglmnprstv", "aeiou", 3),
+    "words": lambda word, index: "K" + spread(index, "bdfglmnprstv", "aeiou"),
     "signs": lambda word, index: chr(0x2630 + index),
-    "script": lambda word, index: "ჟ" + syllables(index * 7 + 3, "ბგდვზთკლმნპრსტ", "აეიოუ", 3),
+    "script": lambda word, index: "ჟ" + spread(index, "ბგდვზთკლმნპრსტ", "აეიოუ"),
 }
 # Whether the image is made of the marker's word, and so can be made another one by a longer word.
 OF_WORDS = ("brackets", "bangs", "tildes", "pattern")
+
+
+# Where markers that were alike are so no longer.
+UNLIKE = ("words", "script", "signs")
 
 
 class NoImages(Exception):
     """No images were found that are told apart from all other text."""
 
 
-def images(markers, name, texts):
-    """An image for each marker, none of which is a part of another or of any text given.
+def beside_others(markers, texts):
+    """The markers that a text of the source has right beside something else, such as `<a>` and `<b>` of `<a>user<b>`."""
+
+    def is_beside(text, marker):
+        places = ((text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]) for match in re.finditer(re.escape(marker), text))
+        return any(before.strip() or behind.strip() for before, behind in places)
+
+    return {marker for marker in markers if any(is_beside(text, marker) for text in texts)}
+
+
+def images(markers, name, texts, longer=()):
+    """An image for each marker, none of which is a part of another or of any text given. Those that are to be longer have three signs.
 
     With `brackets`, `<a>` becomes `⟦a⟧`; a `<|a|>` beside it becomes `⟦a2⟧`."""
-    make, everything = MAPS[name], "\0".join(texts)
+    everything = "\0".join(texts)
     result, number = {}, 0
     for index, marker in enumerate(markers):
+        make = three_signs if marker in longer else MAPS[name]
         for attempt in range(1, 200):
             word = inner(marker) + (str(attempt) if attempt > 1 and name in OF_WORDS else "")
             image = make(word, number)

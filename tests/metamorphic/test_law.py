@@ -62,6 +62,26 @@ class Source(unittest.TestCase):
 
 
 class Markers(unittest.TestCase):
+    def test_markers_that_nothing_but_their_likeness_tells_apart(self):
+        every = ["<bot>", "<think>", "</think>", "<end>"]
+        self.assertEqual(markers.told_by_likeness(every, ["<bot><think>", "</think>", "<end>"]), {"<bot>", "<think>", "</think>"} - {"<bot>"})
+        self.assertEqual(markers.told_by_likeness(every, ["<bot><think>", "<think>", "</think>", "<end>"]), set())
+        self.assertTrue(markers.are_alike("<think>", "</think>"))
+        self.assertFalse(markers.are_alike("<think>", "<end>"))
+
+    def test_markers_beside_something_else(self):
+        self.assertEqual(markers.beside_others(["<a>", "<b>", "<c>"], ["<a>user<b>", "\n<c>\n"]), {"<a>", "<b>"})
+
+    def test_no_word_is_like_another(self):
+        for name in ("words", "script"):
+            words = [markers.MAPS[name]("", index) for index in range(150)]
+            self.assertEqual(len(set(words)), len(words))
+            self.assertFalse(any(markers.are_alike(one, other) for one in words[:40] for other in words[:40]))
+
+    def test_some_markers_have_three_signs(self):
+        images = markers.images(["<a>", "<b>"], "signs", [], {"<b>"})
+        self.assertEqual([len(image) for image in images.values()], [1, 3])
+
     def test_shapes(self):
         for text, found in {
             "a <b> c </b> <|d e|> <｜f｜>": ["<b>", "</b>", "<|d e|>", "<｜f｜>"],

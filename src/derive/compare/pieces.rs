@@ -15,8 +15,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::lines::{Line, alone, is_part_of_word, joined, lines, open, touching};
+use super::parting::{SHORTEST, length, part};
 use super::text;
-use crate::chat_template::{InputStep, Origin, Traced};
+use crate::chat_template::Traced;
 use crate::derive::probe;
 use crate::value::python;
 
@@ -32,22 +34,16 @@ pub(in crate::derive) struct Pieces {
     fine: TextIndex,
     /// The constants behind which nothing but another constant is ever seen.
     open: BTreeSet<String>,
+    /// The pieces that are seen to end, and those that are seen to begin, within what looks like a word, since they have letters at that end
+    /// and stand right beside a text: the `fin` of `Hifin`. Of all others that end with a letter, such as the `tool` of `tool_box`, it is not
+    /// known that the word ends there.
+    runs_on: BTreeSet<String>,
+    runs_from: BTreeSet<String>,
 }
 
 /// Texts by their first characters.
 #[derive(Debug, Clone, Default)]
 struct TextIndex(HashMap<char, BTreeSet<String>>);
-
-/// The fewest characters that a constant has at which another one is cut, and that each part of the cut has. Characters are counted and not
-/// bytes, since those of many scripts take several bytes each.
-const SHORTEST: usize = 3;
-
-/// How many characters within the end of a text may differ from a mark if the end is to count as like it. For example, `</end>` differs
-/// from `<end>` by one.
-const MAX_UNLIKE: usize = 2;
-
-/// How many constants are searched for two markers that stand together in one.
-const MAX_PARTED: usize = 4096;
 
 /// A cover of a text with pieces, from one place to its end. Of two covers the lesser one is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,7 +74,8 @@ impl Pieces {
                 .collect()
         };
         let open = open(&lines);
-        let mut whole = constants(&joined(&lines, &open));
+        let joined = joined(&lines, &open);
+        let mut whole = constants(&joined);
         let written = constants(&lines);
         let mut fine: BTreeSet<String> = whole.union(&written).cloned().collect();
         let alone = alone(&lines, &open);
@@ -89,7 +86,16 @@ impl Pieces {
         // The parts into which constants were cut are markers. Constants that were only joined to a longer marker are none.
         let parts = fine.iter().filter(|one| !written.contains(*one));
         whole.extend(parts.cloned());
+        let [mut on, mut from] = touching(&lines);
+        let [joined_on, joined_from] = touching(&joined);
+        on.extend(joined_on);
+        from.extend(joined_from);
+        let all = || fine.union(&whole);
+        let ends_one = |piece: &&String| on.iter().any(|one| one.ends_with(piece.as_str()));
+        let begins_one = |piece: &&String| from.iter().any(|one| one.starts_with(piece.as_str()));
         Self {
+            runs_on: all().filter(ends_one).cloned().collect(),
+            runs_from: all().filter(begins_one).cloned().collect(),
             whole: TextIndex::of(whole),
             fine: TextIndex::of(fine),
             open: open.iter().map(|one| trimmed(one)).collect(),
@@ -102,6 +108,13 @@ impl Pieces {
             .next()
             .and_then(|first| self.whole.0.get(&first))
             .is_some_and(|known| known.contains(text))
+    }
+
+    /// Returns true if the text ends with a piece that is seen to end right before a text, although both are letters.
+    pub(in crate::derive) fn ends_before_text(&self, text: &str) -> bool {
+        self.tokens(text)
+            .last()
+            .is_some_and(|last| self.runs_on.contains(*last))
     }
 
     /// Returns the character that a marker repeats, if another marker repeats it more often: `~` for `~~~` where `~~~~` is a marker as
@@ -169,7 +182,7 @@ impl Pieces {
     /// Returns true if the text goes on, at byte `cut`, with a constant that another one always follows.
     fn is_open_at(&self, text: &str, cut: usize) -> bool {
         let rest = &text[cut..];
-        let cover = self.fine.cover(rest);
+        let cover = self.fine.cover(rest, &self.runs_on);
         let (len, is_piece) = cover[0].step;
         is_piece && self.open.contains(&rest[..len])
     }
@@ -177,7 +190,7 @@ impl Pieces {
     /// Returns the byte at which the constant begins that ends at the cut, if another one always stands behind it.
     fn open_before(&self, text: &str, cut: usize) -> Option<usize> {
         let before = text[..cut].trim_end_matches(python::is_space);
-        let cover = self.fine.cover(before);
+        let cover = self.fine.cover(before, &self.runs_on);
         let mut at = 0;
         while at < before.len() {
             let (len, is_piece) = cover[at].step;
@@ -207,7 +220,7 @@ impl Pieces {
 
     /// Returns the bytes of the piece that a cut would split. A stretch that no piece covers counts as well, if it is a part of some piece.
     fn piece_at(&self, text: &str, cut: usize) -> Option<(usize, usize)> {
-        let cover = self.fine.cover(text);
+        let cover = self.fine.cover(text, &self.runs_on);
         let mut at = 0;
         // The byte at which a stretch begins that no piece covers.
         let mut unknown: Option<usize> = None;
@@ -265,7 +278,7 @@ impl Pieces {
     /// Returns the byte from which on no piece covers the text up to its end, as where the text was cut off within a marker; the length of
     /// the text if it ends with a whole piece.
     pub(in crate::derive) fn whole(&self, text: &str) -> usize {
-        let cover = self.fine.cover(text);
+        let cover = self.fine.cover(text, &self.runs_on);
         let mut end = text.len();
         let mut at = 0;
         let mut unknown_from = None;
@@ -288,16 +301,21 @@ impl Pieces {
     /// Returns the places at which the text may be cut, in order: its beginning and its end, and wherever a piece begins or ends or a line
     /// begins.
     pub(in crate::derive) fn edges(&self, text: &str) -> Vec<usize> {
-        let cover = self.whole.cover(text);
+        let cover = self.whole.cover(text, &self.runs_on);
         let mut edges = vec![0];
         let mut at = 0;
         let mut was_piece = true;
+        let mut last_piece = "";
         while at < text.len() {
             let (len, is_piece) = cover[at].step;
             // White space belongs to the text before it. Behind a line feed a new token begins.
             let is_blank = text[at..at + len].chars().all(python::is_space);
             let after_line = text[..at].ends_with('\n');
-            let is_apart = is_piece && was_piece || !is_amid_word(text, at);
+            let piece = &text[at..at + len];
+            let is_apart = is_piece && was_piece
+                || !is_amid_word(text, at)
+                || was_piece && self.runs_on.contains(last_piece)
+                || is_piece && self.runs_from.contains(piece);
             if (is_piece || was_piece || after_line)
                 && is_apart
                 && !is_blank
@@ -307,9 +325,11 @@ impl Pieces {
             }
             if !is_blank {
                 was_piece = is_piece;
+                last_piece = piece;
             }
             at += len;
-            if is_piece && at < text.len() && !is_amid_word(text, at) {
+            let ends = !is_amid_word(text, at) || self.runs_on.contains(piece);
+            if is_piece && at < text.len() && ends {
                 edges.push(at);
             }
         }
@@ -322,8 +342,7 @@ impl Pieces {
 
 /// Returns true if the place, in bytes of the text, is between two characters of a word.
 fn is_amid_word(text: &str, at: usize) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text[..at].ends_with(is_part) && text[at..].starts_with(is_part)
+    text[..at].ends_with(is_part_of_word) && text[at..].starts_with(is_part_of_word)
 }
 
 impl TextIndex {
@@ -337,8 +356,8 @@ impl TextIndex {
         pieces
     }
 
-    /// Returns the best cover from each byte of the text on.
-    fn cover(&self, text: &str) -> Vec<Cover> {
+    /// Returns the best cover from each byte of the text on. The pieces of `runs_on` may end within a word.
+    fn cover(&self, text: &str, runs_on: &BTreeSet<String>) -> Vec<Cover> {
         let end = Cover {
             unknown: 0,
             pieces: std::cmp::Reverse(0),
@@ -358,7 +377,7 @@ impl TextIndex {
                 let next = best[end];
                 // A piece does not end within a word, unless another piece goes on there: `tool` is no piece of `tool_box`, but it is one
                 // of `tool_call` where `_call` is a piece.
-                if !next.step.1 && is_amid_word(text, end) {
+                if !next.step.1 && is_amid_word(text, end) && !runs_on.contains(piece) {
                     continue;
                 }
                 let other = Cover {
@@ -374,220 +393,6 @@ impl TextIndex {
         }
         best
     }
-}
-
-/// The writer of a stretch of a render: the chat template, or a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Writer {
-    /// The chat template, or an input that is the same for all messages of a kind: a role, a token that is given.
-    Constant,
-    /// A message's text, or a tool's.
-    Text,
-}
-
-fn writer(origin: &Origin) -> Writer {
-    let Origin::Input { path, .. } = origin else {
-        return Writer::Constant;
-    };
-    match (path.first(), path.last()) {
-        (Some(InputStep::Key(first)), Some(InputStep::Key(last))) if first == "messages" => {
-            if last == "role" {
-                Writer::Constant
-            } else {
-                Writer::Text
-            }
-        }
-        (Some(InputStep::Key(first)), _) if first != "tools" && first != "documents" => {
-            Writer::Constant
-        }
-        _ => Writer::Text,
-    }
-}
-
-/// The constants of one line of a render in order; `None` stands for any text of a message.
-type Line = Vec<Option<String>>;
-
-/// The lines of a render.
-fn lines(render: &Traced) -> Vec<Line> {
-    let mut lines: Vec<Line> = vec![Vec::new()];
-    for run in &render.runs {
-        let writer = writer(&run.origin);
-        let text = &render.text[run.start..run.end];
-        for (index, part) in text.split('\n').enumerate() {
-            if index > 0 {
-                lines.push(Vec::new());
-            }
-            if let Some(line) = lines.last_mut().filter(|_| !part.is_empty()) {
-                line.push((writer == Writer::Constant).then(|| part.to_owned()));
-            }
-        }
-    }
-    lines
-}
-
-/// Returns the constants that another constant always follows, and never a text or the end of a line.
-fn open(lines: &[Line]) -> BTreeSet<String> {
-    let mut open: BTreeSet<String> = lines.iter().flatten().flatten().cloned().collect();
-    for line in lines {
-        for (index, constant) in line.iter().enumerate() {
-            let is_followed = line.get(index + 1).is_some_and(Option::is_some);
-            if let Some(constant) = constant.as_ref().filter(|_| !is_followed) {
-                open.remove(constant);
-            }
-        }
-    }
-    open
-}
-
-/// Returns the constants that are seen with no constant before them and that need none behind them. They are markers, and what stands
-/// beside one of them in a longer constant is a marker, too.
-fn alone<'l>(lines: &'l [Line], open: &BTreeSet<String>) -> BTreeSet<&'l str> {
-    let starts = lines.iter().flat_map(|line| {
-        let starts = line.iter().enumerate().filter(|(index, _)| {
-            let before = index.checked_sub(1).map(|before| &line[before]);
-            before.is_none_or(Option::is_none)
-        });
-        starts.filter_map(|(_, constant)| constant.as_deref())
-    });
-    starts.filter(|one| !open.contains(*one)).collect()
-}
-
-/// Joins each constant in `open` with the one that follows it, if that is in `open` as well, if the two are only ever seen together, or if
-/// the first was joined to the one before it already. `<|`, a role and `|>` become one, since no role is seen without its `|>`. `<bot>`
-/// stays a marker of its own although `<think>` or `</think>` always follows it.
-fn joined(lines: &[Line], open: &BTreeSet<String>) -> Vec<Line> {
-    let mut after: HashMap<&str, BTreeSet<&str>> = HashMap::new();
-    let mut before: HashMap<&str, BTreeSet<Option<&str>>> = HashMap::new();
-    for line in lines {
-        for (index, constant) in line.iter().enumerate() {
-            let Some(constant) = constant.as_deref() else {
-                continue;
-            };
-            let previous = index
-                .checked_sub(1)
-                .and_then(|index| line[index].as_deref());
-            before.entry(constant).or_default().insert(previous);
-            if let Some(Some(next)) = line.get(index + 1) {
-                after.entry(constant).or_default().insert(next);
-            }
-        }
-    }
-    let alone = alone(lines, open);
-    let are_inseparable = |one: &str, other: &str| {
-        after.get(one).is_some_and(|all| all.len() == 1)
-            && before.get(other).is_some_and(|all| all.len() == 1)
-    };
-    let is_one = |one: &String, other: &String, was_joined: bool| {
-        let may_go_on = was_joined || !alone.contains(other.as_str());
-        let goes_on = was_joined || open.contains(other) || are_inseparable(one, other);
-        open.contains(one) && may_go_on && goes_on
-    };
-    let join = |line: &Line| {
-        let mut joined: Line = Vec::new();
-        let mut last: Option<&String> = None;
-        let mut was_joined = false;
-        for constant in line {
-            match (last, constant, joined.last_mut()) {
-                (Some(one), Some(other), Some(Some(whole))) if is_one(one, other, was_joined) => {
-                    whole.push_str(other);
-                    was_joined = true;
-                }
-                _ => {
-                    joined.push(constant.clone());
-                    was_joined = false;
-                }
-            }
-            last = constant.as_ref();
-        }
-        joined
-    };
-    lines.iter().map(join).collect()
-}
-
-/// Cuts constants in which two markers stand together. A constant is cut where another of the `markers` begins or ends it, if that is one
-/// of the `marks` or the rest is seen elsewhere, at the beginning or end of a third constant. It is also cut before an end that is like one
-/// of the marks, since a closing marker often differs little from the opening one: `x</end>` is cut before `</end>` where `<end>` is a
-/// mark.
-fn part(known: &mut BTreeSet<String>, mut markers: BTreeSet<String>, marks: &BTreeSet<String>) {
-    let mut left: Vec<String> = known.iter().cloned().collect();
-    let mut steps = MAX_PARTED;
-    while let Some(whole) = left.pop().filter(|_| steps > 0) {
-        steps -= 1;
-        let mut rests: BTreeSet<String> = markers
-            .iter()
-            .filter(|one| length(one) >= SHORTEST && **one != whole)
-            .flat_map(|one| {
-                let rests = [
-                    whole.strip_prefix(one.as_str()),
-                    whole.strip_suffix(one.as_str()),
-                ];
-                rests.into_iter().flatten().map(move |rest| (one, rest))
-            })
-            .flat_map(|(one, rest)| {
-                let rest = rest.trim_matches(python::is_space);
-                // The text beside it in a third constant is then a marker as well.
-                let others = known.iter().filter(|other| **other != whole);
-                let beside = others.filter_map(|other| {
-                    let beside = other
-                        .strip_prefix(rest)
-                        .or_else(|| other.strip_suffix(rest))?;
-                    Some(beside.trim_matches(python::is_space).to_owned())
-                });
-                let mut parts: Vec<String> = if length(rest) < SHORTEST {
-                    Vec::new()
-                } else {
-                    beside.collect()
-                };
-                if !parts.is_empty() || (length(rest) >= SHORTEST && marks.contains(one)) {
-                    parts.push(rest.to_owned());
-                }
-                parts.retain(|part| length(part) >= SHORTEST);
-                parts
-            })
-            .collect();
-        let alike = marks.iter().filter_map(|mark| ends_like(&whole, mark));
-        for start in alike {
-            rests.extend([whole[..start].trim_end(), &whole[start..]].map(str::to_owned));
-        }
-        rests.retain(|rest| !known.contains(rest));
-        if !rests.is_empty() {
-            // Only what begins or ends with something new may come apart now.
-            let may_part = |one: &&String| {
-                rests
-                    .iter()
-                    .any(|rest| one.starts_with(rest.as_str()) || one.ends_with(rest.as_str()))
-            };
-            left.extend(known.iter().filter(may_part).cloned());
-            left.extend(rests.iter().cloned());
-            markers.extend(rests.iter().cloned());
-            known.extend(rests);
-        }
-    }
-}
-
-/// Returns the byte at which an end of the text begins that is like the mark but for a few characters within it: 1 for `x</end>` and the
-/// mark `<end>`. `None` where no text stands before that end.
-fn ends_like(text: &str, mark: &str) -> Option<usize> {
-    let tail = text::common_suffix(text, mark);
-    if length(&text[text.len() - tail..]) < SHORTEST || tail >= mark.len() {
-        return None;
-    }
-    let (before, within) = (&text[..text.len() - tail], &mark[..mark.len() - tail]);
-    let starts = before.char_indices().map(|(at, _)| at).rev();
-    starts
-        .take(MAX_UNLIKE + 1)
-        .filter(|start| *start > 0)
-        .find(|start| {
-            let head = text::common_prefix(&text[*start..], mark).min(within.len());
-            let own = &before[*start..];
-            let unlike = length(&within[head..]).max(length(own.get(head..).unwrap_or_default()));
-            head > 0 && unlike <= MAX_UNLIKE
-        })
-}
-
-/// How many characters a text has.
-fn length(text: &str) -> usize {
-    text.chars().count()
 }
 
 #[cfg(test)]
@@ -659,5 +464,23 @@ mod tests {
         let pieces = pieces(&["<a>", "<b>"]);
         assert_eq!(pieces.whole("<a>bot<b><"), 9);
         assert_eq!(pieces.whole("<a>\n"), 4);
+    }
+
+    #[test]
+    fn a_marker_of_letters_ends_where_a_text_is_seen_to_begin() {
+        let source = "{% for m in messages %}{{ 'kupa' }}{{ m.content }}{{ 'lom' }}{% endfor %}";
+        let message = crate::value::json::parse(r#"{"content": "Hi"}"#).unwrap();
+        let input = crate::chat_template::RenderInput {
+            messages: vec![message],
+            ..Default::default()
+        };
+        let template = crate::chat_template::ChatTemplate::new(source).unwrap();
+        let seen = Pieces::of([&template.render_traced(&input).unwrap()], []);
+        assert_eq!(seen.tokens("kupaOther"), ["kupa", "Other"]);
+        assert_eq!(seen.tokens("Otherlom"), ["Other", "lom"]);
+        assert!(seen.ends_before_text("x kupa") && !seen.ends_before_text("other"));
+        let unseen = pieces(&["kupa", "lom"]);
+        assert_eq!(unseen.tokens("kupaOther"), ["kupaOther"]);
+        assert!(!unseen.ends_before_text("kupa"));
     }
 }

@@ -93,6 +93,9 @@ fn amid_space(pattern: &str) -> String {
     }
 }
 
+/// The brackets between which a list may stand.
+const BRACKETS: [&str; 6] = ["[", "(", "{", "]", ")", "}"];
+
 /// The parts of a marker that opens or closes a list: its pieces, and each bracket at the edge where the list stands. `]</calls>` has the
 /// parts `]` and `</calls>`.
 fn parts<'t>(pieces: &Pieces, marker: &'t str) -> Vec<&'t str> {
@@ -102,10 +105,19 @@ fn parts<'t>(pieces: &Pieces, marker: &'t str) -> Vec<&'t str> {
     let (closing, rest) = before.split_at(before.len() - rest.len());
     let signs = |signs: &'t str| signs.split_inclusive(|_| true).map(str::trim);
     signs(closing)
-        .chain(pieces.tokens(rest))
+        .chain(tokens(pieces, rest))
         .chain(signs(opening))
         .filter(|part| !part.is_empty())
         .collect()
+}
+
+/// The tokens of a text of which all are pieces. A text of which one is none is one token: of what is in no piece nobody knows where it ends.
+fn tokens<'t>(pieces: &Pieces, text: &'t str) -> Vec<&'t str> {
+    let tokens = pieces.tokens(text);
+    match tokens.iter().all(|token| pieces.is_one(token)) {
+        true => tokens,
+        false => vec![text.trim()],
+    }
 }
 
 /// A pattern for the marker with white space between its parts, as far as it is made of several.
@@ -121,7 +133,7 @@ fn spaced(pieces: &Pieces, marker: &str) -> String {
 /// themselves.
 fn end_of_list(pieces: &Pieces, marker: &str, text_end: &str) -> String {
     match parts(pieces, marker).as_slice() {
-        [before @ .., last] if !before.is_empty() && last.chars().count() > 1 => {
+        [before @ .., last] if !before.is_empty() && !BRACKETS.contains(last) => {
             let before: Vec<String> = before.iter().map(|part| slot::pattern(part)).collect();
             let last = tail::or_the_end(last, text_end);
             format!("\\s*{}\\s*{last}", before.join("\\s*"))

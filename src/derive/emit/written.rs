@@ -41,7 +41,9 @@ fn taken(analysis: &Analysis, calls: &ToolCalls) -> String {
         })
         .filter(|word| !word.is_empty())
         .map(|word| {
-            let end = if word.ends_with(char::is_alphanumeric) {
+            // A word ends where the like of it does not go on, unless it is a marker behind which a text begins at once.
+            let is_word = word.ends_with(char::is_alphanumeric);
+            let end = if is_word && !analysis.pieces.ends_before_text(word) {
                 "\\b"
             } else {
                 ""
@@ -106,11 +108,16 @@ fn lead<'a>(pieces: &Pieces, own: &'a str, choices: &Choices) -> Option<&'a str>
         .then_some(lead)
 }
 
-/// The punctuation characters with which the markers of the calls begin.
+/// The punctuation characters with which the markers of the calls begin, and with which what may follow a name begins.
 fn signs(calls: &ToolCalls) -> Vec<char> {
     let markers = [calls.section.0.trim(), calls.call.0.trim()];
+    // Where arguments follow a name at once, the call may end there as well.
+    let is_name_last = markers[1].ends_with(slot::NAME);
+    let is_pairs = matches!(calls.body, Body::Pairs(_));
+    let end = (is_pairs && is_name_last).then(|| calls.call.1.trim());
     let first = markers
         .into_iter()
+        .chain(end)
         .filter_map(|marker| marker.chars().next());
     let mut signs: Vec<char> = first
         .filter(|sign| !sign.is_alphanumeric() && !slot::is_one(*sign))

@@ -40,7 +40,9 @@ fn members(object: &str, conversation: &str) -> Vec<(usize, Edit)> {
     let object = json::parse(object).unwrap_or(Value::Null);
     let members = object.as_object().into_iter().flatten();
     let made = members.filter_map(|(key, value)| {
-        let id = value.as_str().filter(|id| is_made(id, conversation))?;
+        let id = value
+            .as_str()
+            .filter(|id| is_made(id, conversation, Ends::Apart))?;
         let edit = Edit::open(CALLS_KEY, key.as_str(), How::IdMember);
         Some((id.len(), edit))
     });
@@ -63,8 +65,13 @@ fn around(conversation: &str, name: std::ops::Range<usize>) -> Vec<(usize, Edit)
     let starts = starts.take_while(|at| {
         name.start - at <= MAX_AROUND && !before[*at..].contains(python::is_space)
     });
-    let made = starts.filter(|at| is_made(&conversation[*at..name.end + end], conversation));
-    let longest = made.last();
+    let all: Vec<usize> = starts.collect();
+    // Where what stands around the id is written in letters, too, nothing but its being written again tells where it ends.
+    let longest = [Ends::Apart, Ends::Anywhere].iter().find_map(|ends| {
+        let is_one =
+            |at: &&usize| is_made(&conversation[**at..name.end + end], conversation, *ends);
+        all.iter().rfind(is_one).copied()
+    });
     let edit = longest.map(|at| {
         let behind = behind.to_owned();
         let edit = Edit::open(CALLS_KEY, &before[at..], How::IdAround { behind });
@@ -73,9 +80,18 @@ fn around(conversation: &str, name: std::ops::Range<usize>) -> Vec<(usize, Edit)
     edit.into_iter().collect()
 }
 
+/// Where an id may end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    /// Where no letter or digit stands beside it.
+    Apart,
+    /// Wherever no digit goes on from it.
+    Anywhere,
+}
+
 /// Returns true if the id is written at least twice in the conversation, and not within something longer.
-fn is_made(id: &str, conversation: &str) -> bool {
-    let is_word = |c: char| c.is_alphanumeric();
+fn is_made(id: &str, conversation: &str, ends: Ends) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() && (ends == Ends::Apart || c.is_ascii_digit());
     let all = conversation.match_indices(id).filter(|(at, _)| {
         let (before, behind) = (&conversation[..*at], &conversation[at + id.len()..]);
         !before.ends_with(is_word) && !behind.starts_with(is_word)
@@ -104,6 +120,10 @@ mod tests {
             edits(&said.replace("of functions.find:0", "of it"), &["find"]),
             []
         );
+        let wordy = said
+            .replace("<call>", "kupa")
+            .replace("{\"a\": 1}", "lom{}");
+        assert_eq!(edits(&wordy, &["find"]), found, "letters stand around it");
         let said = r#"[{"no": "a1", "name": "find", "with": {"x": "b2"}}] {"no": "a1", "is": 3}"#;
         let found = edits(said, &["find"]);
         assert_eq!(found, [Edit::open(CALLS_KEY, "no", How::IdMember)]);

@@ -146,6 +146,9 @@ fn as_written<'m>(text: &str, arguments: &'m Map) -> Option<[(&'m str, &'m str);
     })
 }
 
+/// How many characters what ends with a quote has, such as `="`.
+const LONGEST_QUOTE: usize = 2;
+
 /// Returns the candidates for the text around each of two arguments, by the texts before the first, between a key and its value, between
 /// the two, and after them.
 fn around_candidates(
@@ -156,11 +159,16 @@ fn around_candidates(
     after: &str,
 ) -> Vec<Candidate<Repeated>> {
     let mut candidates = repeated::candidates(pieces, before, middle, after);
-    // The characters right before and right behind a value are a pair of quotes.
+    // The characters right before and right behind a value are a pair of quotes, unless the first is the end of a marker which is no quote.
     let quote = between.trim_end().chars().next_back();
-    let is_quoted = quote.is_some_and(|quote| {
-        !quote.is_alphanumeric() && middle.starts_with(quote) && after.starts_with(quote)
-    });
+    let last = pieces.last_token(between).trim_end();
+    let is_marker = last.chars().count() > LONGEST_QUOTE && pieces.is_one(last);
+    let is_around = |quote: &str| middle.starts_with(quote) && after.starts_with(quote);
+    let is_quoted = match quote {
+        Some(_) if is_marker => is_around(last),
+        Some(quote) => !quote.is_alphanumeric() && is_around(&quote.to_string()),
+        None => false,
+    };
     if is_quoted {
         candidates.reverse();
     }

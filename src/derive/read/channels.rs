@@ -25,7 +25,7 @@ pub(in crate::derive) fn read(
         return Vec::new();
     };
     let mut found: Vec<(String, Evidence)> = Vec::new();
-    for word in words_after(&head(calls), before) {
+    for word in words_after(&head(calls), before, after) {
         let marker = format!("{before}{word}{after}");
         let is_known = [open, &reasoning.open].contains(&&marker)
             || head(calls).contains(&marker)
@@ -52,10 +52,17 @@ pub(in crate::derive) fn read(
 /// Returns the texts before and after the one word in which two markers differ, if there is anything around it.
 fn frame<'t>(one: &'t str, other: &'t str) -> Option<(&'t str, &'t str)> {
     let shared = common_prefix(one, other);
-    let before = one[..shared].trim_end_matches(char::is_alphabetic);
+    let before = match one[..shared].trim_end_matches(char::is_alphabetic) {
+        // The marker before the word is a word itself.
+        "" => &one[..shared],
+        before => before,
+    };
     let (mine, its) = (&one[before.len()..], &other[before.len()..]);
-    let shared = common_suffix(mine, its);
-    let after = mine[mine.len() - shared..].trim_start_matches(char::is_alphabetic);
+    let shared = &mine[mine.len() - common_suffix(mine, its)..];
+    let after = match shared.trim_start_matches(char::is_alphabetic) {
+        "" => shared,
+        after => after,
+    };
     let is_framed = !before.is_empty() && !after.is_empty();
     let are_words = [mine, its]
         .iter()
@@ -72,9 +79,10 @@ fn head(calls: &ToolCalls) -> String {
     format!("{}{}", calls.section.0, calls.call.0)
 }
 
-/// The words that follow each of these markers.
-fn words_after<'t>(text: &'t str, marker: &str) -> Vec<&'t str> {
+/// The words that follow each of these markers, up to the text that ends one.
+fn words_after<'t>(text: &'t str, marker: &str, end: &str) -> Vec<&'t str> {
     let words = text.split(marker).skip(1).map(|rest| {
+        let rest = rest.split(end).next().unwrap_or(rest);
         let end = rest.find(|c: char| !c.is_alphabetic());
         &rest[..end.unwrap_or(rest.len())]
     });
@@ -94,11 +102,13 @@ mod tests {
         assert_eq!(frame("<c>say", "<c>think"), None, "nothing is after it");
         assert_eq!(frame("<c>say<m>", "<c>say<m>"), None);
         assert_eq!(frame("<c>say<m>", "<c>stay<m>"), Some(("<c>", "<m>")));
+        let wordy = frame("kupasaylom", "kupathinklom");
+        assert_eq!(wordy, Some(("kupa", "lom")), "the markers are words, too");
     }
 
     #[test]
     fn words_follow_a_marker() {
-        assert_eq!(words_after(" to=f <c>note json<m>", "<c>"), ["note"]);
-        assert_eq!(words_after("<c><m>", "<c>"), Vec::<&str>::new());
+        assert_eq!(words_after(" to=f <c>note json<m>", "<c>", "<m>"), ["note"]);
+        assert_eq!(words_after("<c><m>", "<c>", "<m>"), Vec::<&str>::new());
     }
 }

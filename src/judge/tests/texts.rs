@@ -169,6 +169,25 @@ fn words_of_turns_are_not_said() {
     assert_all_back(&judged(&chat, &other));
 }
 
+/// Nor is a word in which such a word stands, as `namespace<end>` is none.
+#[test]
+fn words_that_have_a_marker_in_them_are_not_said() {
+    let chat = chat(
+        "{{ 'namespacevoila' if m.title }}{{ m.content }}{{ 'voila' }}",
+        "",
+    );
+    let wordy = fields(&[r#""content": {"close_pattern": "voila(?:<end>| )"}"#]);
+    assert_all_back(&judged(&chat, &wordy));
+}
+
+/// A marker that is written under another setting of a kwarg alone is a marker as well.
+#[test]
+fn words_of_turns_under_other_settings_are_not_said() {
+    let chat = chat("{{ 'quoth' if loud is true }}{{ m.content }}", "");
+    let wordy = fields(&[r#""content": {"close": ["quoth", "<end>"]}"#]);
+    assert_all_back(&judged(&chat, &wordy));
+}
+
 /// Common words stand in every prose, though.
 #[test]
 fn common_words_are_said() {

@@ -3,6 +3,7 @@
 mod decisions;
 mod engines;
 mod inputs;
+mod renamed;
 mod turns;
 
 use crate::support::deriving::{derive_text, findings, turns};

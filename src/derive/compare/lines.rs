@@ -1,0 +1,168 @@
+//! The lines of renders as the constants of which the chat template makes them, and which of these make one marker together.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::chat_template::{InputStep, Origin, Traced};
+
+/// The writer of a stretch of a render: the chat template, or a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    /// The chat template, or an input that is the same for all messages of a kind: a role, a token that is given.
+    Constant,
+    /// A message's text, or a tool's.
+    Text,
+}
+
+fn writer(origin: &Origin) -> Writer {
+    let Origin::Input { path, .. } = origin else {
+        return Writer::Constant;
+    };
+    match (path.first(), path.last()) {
+        (Some(InputStep::Key(first)), Some(InputStep::Key(last))) if first == "messages" => {
+            if last == "role" {
+                Writer::Constant
+            } else {
+                Writer::Text
+            }
+        }
+        (Some(InputStep::Key(first)), _) if first != "tools" && first != "documents" => {
+            Writer::Constant
+        }
+        _ => Writer::Text,
+    }
+}
+
+/// The constants of one line of a render in order; `None` stands for any text of a message, and for the text that may follow a render.
+pub(super) type Line = Vec<Option<String>>;
+
+/// The lines of a render.
+pub(super) fn lines(render: &Traced) -> Vec<Line> {
+    let mut lines: Vec<Line> = vec![Vec::new()];
+    for run in &render.runs {
+        let writer = writer(&run.origin);
+        let text = &render.text[run.start..run.end];
+        for (index, part) in text.split('\n').enumerate() {
+            if index > 0 {
+                lines.push(Vec::new());
+            }
+            if let Some(line) = lines.last_mut().filter(|_| !part.is_empty()) {
+                line.push((writer == Writer::Constant).then(|| part.to_owned()));
+            }
+        }
+    }
+    // Behind a prompt stands what the model writes.
+    if let Some(line) = lines.last_mut().filter(|line| !line.is_empty()) {
+        line.push(None);
+    }
+    lines
+}
+
+/// The constants that go on directly with a letter of another one or with a text, and those that go on from one.
+pub(super) fn touching(lines: &[Line]) -> [BTreeSet<String>; 2] {
+    let [mut on, mut from] = <[BTreeSet<String>; 2]>::default();
+    for (one, other) in lines
+        .iter()
+        .flat_map(|line| line.iter().zip(line.iter().skip(1)))
+    {
+        let is_behind = other
+            .as_ref()
+            .is_none_or(|other| other.starts_with(is_part_of_word));
+        let is_before = one
+            .as_ref()
+            .is_none_or(|one| one.ends_with(is_part_of_word));
+        on.extend(
+            one.clone()
+                .filter(|one| is_behind && one.ends_with(is_part_of_word)),
+        );
+        from.extend(
+            other
+                .clone()
+                .filter(|other| is_before && other.starts_with(is_part_of_word)),
+        );
+    }
+    [on, from]
+}
+
+/// Returns true if the character may be one of a word.
+pub(super) fn is_part_of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Returns the constants that another constant always follows, and never a text or the end of a line.
+pub(super) fn open(lines: &[Line]) -> BTreeSet<String> {
+    let mut open: BTreeSet<String> = lines.iter().flatten().flatten().cloned().collect();
+    for line in lines {
+        for (index, constant) in line.iter().enumerate() {
+            let is_followed = line.get(index + 1).is_some_and(Option::is_some);
+            if let Some(constant) = constant.as_ref().filter(|_| !is_followed) {
+                open.remove(constant);
+            }
+        }
+    }
+    open
+}
+
+/// Returns the constants that are seen with no constant before them and that need none behind them. They are markers, and what stands
+/// beside one of them in a longer constant is a marker, too.
+pub(super) fn alone<'l>(lines: &'l [Line], open: &BTreeSet<String>) -> BTreeSet<&'l str> {
+    let starts = lines.iter().flat_map(|line| {
+        let starts = line.iter().enumerate().filter(|(index, _)| {
+            let before = index.checked_sub(1).map(|before| &line[before]);
+            before.is_none_or(Option::is_none)
+        });
+        starts.filter_map(|(_, constant)| constant.as_deref())
+    });
+    starts.filter(|one| !open.contains(*one)).collect()
+}
+
+/// Joins each constant in `open` with the one that follows it, if that is in `open` as well, if the two are only ever seen together, or if
+/// the first was joined to the one before it already. `<|`, a role and `|>` become one, since no role is seen without its `|>`. `<bot>`
+/// stays a marker of its own although `<think>` or `</think>` always follows it.
+pub(super) fn joined(lines: &[Line], open: &BTreeSet<String>) -> Vec<Line> {
+    let mut after: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+    let mut before: HashMap<&str, BTreeSet<Option<&str>>> = HashMap::new();
+    for line in lines {
+        for (index, constant) in line.iter().enumerate() {
+            let Some(constant) = constant.as_deref() else {
+                continue;
+            };
+            let previous = index
+                .checked_sub(1)
+                .and_then(|index| line[index].as_deref());
+            before.entry(constant).or_default().insert(previous);
+            if let Some(Some(next)) = line.get(index + 1) {
+                after.entry(constant).or_default().insert(next);
+            }
+        }
+    }
+    let alone = alone(lines, open);
+    let are_inseparable = |one: &str, other: &str| {
+        after.get(one).is_some_and(|all| all.len() == 1)
+            && before.get(other).is_some_and(|all| all.len() == 1)
+    };
+    let is_one = |one: &String, other: &String, was_joined: bool| {
+        let may_go_on = was_joined || !alone.contains(other.as_str());
+        let goes_on = was_joined || open.contains(other) || are_inseparable(one, other);
+        open.contains(one) && may_go_on && goes_on
+    };
+    let join = |line: &Line| {
+        let mut joined: Line = Vec::new();
+        let mut last: Option<&String> = None;
+        let mut was_joined = false;
+        for constant in line {
+            match (last, constant, joined.last_mut()) {
+                (Some(one), Some(other), Some(Some(whole))) if is_one(one, other, was_joined) => {
+                    whole.push_str(other);
+                    was_joined = true;
+                }
+                _ => {
+                    joined.push(constant.clone());
+                    was_joined = false;
+                }
+            }
+            last = constant.as_ref();
+        }
+        joined
+    };
+    lines.iter().map(join).collect()
+}
