@@ -128,7 +128,7 @@ impl Bench<'_> {
                 self.add(order, tools, dress, 0, settings);
             }
             for setting in 1..settings.len() {
-                for tools in [0, 1, 2] {
+                for tools in [0, 1, 2, 4, 5, 9] {
                     self.add(order, tools, Dress::Plain, setting, settings);
                 }
             }

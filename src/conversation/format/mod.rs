@@ -233,6 +233,49 @@ impl ConversationFormat {
         ResponseTemplate::from_value(value).ok().map(Arc::new)
     }
 
+    /// The constant texts that begin and end messages.
+    pub(crate) fn markers(&self) -> Vec<String> {
+        let texts = self.steps.iter().flat_map(|step| {
+            let both = [&step.end, &step.header];
+            both.map(|parts| {
+                parts
+                    .iter()
+                    .filter_map(ConnectionPart::text)
+                    .collect::<String>()
+            })
+        });
+        let mut all: Vec<String> = texts.filter(|text| !text.trim().is_empty()).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// How many of the texts of messages hold a text that begins or ends messages.
+    pub(crate) fn hidden_markers(&self, messages: &[Value]) -> usize {
+        let is_telling =
+            |marker: &String| marker.chars().filter(|c| !c.is_whitespace()).count() > 2;
+        let mut markers = self.markers();
+        markers.retain(is_telling);
+        fn hiding(value: &Value, markers: &[String]) -> usize {
+            match value {
+                Value::String(text) => {
+                    let hides = markers.iter().any(|marker| text.contains(marker.as_str()));
+                    usize::from(hides)
+                }
+                Value::Array(items) => items.iter().map(|item| hiding(item, markers)).sum(),
+                Value::Object(members) => {
+                    let values = members.iter().map(|(_, value)| value);
+                    values.map(|value| hiding(value, markers)).sum()
+                }
+                _ => 0,
+            }
+        }
+        messages
+            .iter()
+            .map(|message| hiding(message, &markers))
+            .sum()
+    }
+
     /// Returns true if a JSON value has the members that only a conversation format has.
     pub fn is_one(value: &Value) -> bool {
         value.get("places").is_some() && value.get("steps").is_some()

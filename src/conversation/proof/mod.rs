@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::format::{ConnectionPart, Holds};
+use super::format::Holds;
 use super::read::{Reader, Reason};
 use super::render::{Renderer, Talk};
 use crate::value::{Map, Value};
@@ -141,7 +141,7 @@ pub(crate) fn prove(
     reasoning: &str,
     extent: Extent,
 ) -> (Conversations, Vec<Finding>) {
-    let constants = constants(reader);
+    let constants = reader.format().markers();
     let making = Making {
         reasoning,
         constants: &constants,
@@ -233,24 +233,6 @@ fn sentence(code: &str, what: &str) -> String {
         "lost" => format!("a conversation did not come back: {what}"),
         _ => format!("a conversation could not be read: {what}"),
     }
-}
-
-/// The constant texts that begin and end messages.
-fn constants(reader: &Reader<'_>) -> Vec<String> {
-    let steps = reader.format().steps.iter();
-    let texts = steps.flat_map(|step| {
-        let both = [&step.end, &step.header];
-        both.map(|parts| {
-            parts
-                .iter()
-                .filter_map(ConnectionPart::text)
-                .collect::<String>()
-        })
-    });
-    let mut all: Vec<String> = texts.filter(|text| !text.trim().is_empty()).collect();
-    all.sort();
-    all.dedup();
-    all
 }
 
 fn tried(

@@ -16,6 +16,10 @@ const MAX_TRIES: usize = 120;
 /// How many of the steps before a difference are doubted.
 const DOUBTED: usize = 4;
 
+/// How many more conversations are rendered where one was found whose texts hold what else begins and ends messages, to find one of
+/// which less is hidden so: a question may swallow the answer behind it, and render to the same text.
+const MAX_BETTER: usize = 40;
+
 /// How many readings wait to be tried.
 const MAX_OPEN: usize = 4096;
 
@@ -35,6 +39,7 @@ fn attempt(
     speaks: bool,
 ) -> Result<Conversation, ReadError> {
     let mut best: Option<(usize, Draft, Vec<Value>, Map)> = None;
+    let mut right: Option<(usize, Conversation)> = None;
     let mut tries = Tries {
         left: MAX_TRIES,
         speaks,
@@ -46,7 +51,7 @@ fn attempt(
         let (_, banned) = open.remove(at);
         let links = match chart.run(&banned) {
             Ok(links) => links,
-            Err(_) if best.is_some() => continue,
+            Err(_) if best.is_some() || right.is_some() => continue,
             Err(stuck) => {
                 let draft = Draft::new(reader, text, &stuck.links);
                 let messages = draft.messages();
@@ -70,12 +75,22 @@ fn attempt(
         };
         let found = tries.settle(reader, &renderer, &mut draft, text);
         if found.is_same {
-            let draft_is_whole = draft.kept().is_none();
-            let conversation = draft.conversation(found.messages, found.kwargs);
-            return Ok(Conversation {
-                exact: draft_is_whole.then_some(true),
-                ..conversation
-            });
+            let hidden = reader.format.hidden_markers(&found.messages);
+            let is_better = right.as_ref().is_none_or(|(least, _)| hidden < *least);
+            if is_better {
+                let draft_is_whole = draft.kept().is_none();
+                let conversation = Conversation {
+                    exact: draft_is_whole.then_some(true),
+                    ..draft.conversation(found.messages, found.kwargs)
+                };
+                right = Some((hidden, conversation));
+            }
+            if hidden == 0 || tries.left == 0 {
+                break;
+            }
+            tries.left = tries.left.min(MAX_BETTER);
+            seen.push(links);
+            continue;
         }
         let shared = found.shared;
         if best.as_ref().is_none_or(|(most, ..)| shared > *most) {
@@ -104,6 +119,9 @@ fn attempt(
             }
         }
         seen.push(links);
+    }
+    if let Some((_, conversation)) = right {
+        return Ok(conversation);
     }
     let (at, draft, messages, kwargs) = best.unwrap_or_default();
     Err(ReadError {
