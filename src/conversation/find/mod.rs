@@ -9,6 +9,7 @@
 //! The renders are some hundreds, each a few messages long, whatever the chat template: the cost is linear in what one render costs.
 
 mod cut;
+mod definitions;
 mod handing;
 mod kept;
 mod pieces;
@@ -70,9 +71,14 @@ pub(crate) fn find(
         seams: BTreeMap::new(),
         varying: Varying::default(),
         written: BTreeMap::new(),
+        layouts: definitions::Layouts::default(),
     };
     bench.render_all(&format.settings);
     bench.write(&mut format);
+    if !format.reads_definitions() && format.keeps_definitions() {
+        bench.render_definitions();
+        format.definitions = bench.layouts.layout();
+    }
     Ok(Found { format, reasoning })
 }
 
@@ -101,6 +107,8 @@ struct Bench<'a> {
     varying: Varying,
     /// The ways in which each place may be written.
     written: BTreeMap<Spot, BTreeMap<Encoding, usize>>,
+    /// How definitions of tools are written.
+    layouts: definitions::Layouts,
 }
 
 impl Bench<'_> {
@@ -141,6 +149,21 @@ impl Bench<'_> {
         self.find_dates();
     }
 
+    /// Renders tools of many kinds, for the layout of definitions that are no JSON.
+    fn render_definitions(&mut self) {
+        for tools in definitions::offers() {
+            for order in ["u", "su"] {
+                let talk = Talk {
+                    tools: tools.clone(),
+                    ..self.talk(order, 0, Dress::Plain)
+                };
+                if let Ok(traced) = self.renderer.traced(&talk) {
+                    self.layouts.note(&traced, &talk.tools);
+                }
+            }
+        }
+    }
+
     fn talk(&self, order: &str, tools: usize, dress: Dress) -> Talk {
         talks::talk(order, tools, dress, self.reasoning)
     }
@@ -164,6 +187,7 @@ impl Bench<'_> {
                         .for_each(|encoding| *counts.entry(*encoding).or_default() += 1);
                 }
             }
+            self.layouts.note(&traced, &talk.tools);
             let seams = seams::seams(&traced.text, &pieces, &talk);
             self.varying.note(&seams);
             for seam in seams {

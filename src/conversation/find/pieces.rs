@@ -262,7 +262,7 @@ fn texts(text: &str, runs: &[(Range<usize>, Class)], talk: &Talk) -> Vec<Piece> 
 }
 
 /// The ways in which a text may have been written to look so.
-fn encodings(seen: &str, value: Option<&Value>) -> BTreeSet<Encoding> {
+pub(super) fn encodings(seen: &str, value: Option<&Value>) -> BTreeSet<Encoding> {
     let Some(text) = value.and_then(Value::as_str) else {
         return BTreeSet::new();
     };

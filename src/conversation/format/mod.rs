@@ -6,6 +6,7 @@
 //! and the header of the one after. Whatever a chat template does by position (another end for the last message, a system message
 //! in front of the first question, results that are grouped) is a step of its own.
 
+mod definition;
 mod part;
 mod validate;
 
@@ -17,8 +18,9 @@ use crate::diagnostic::Diagnostic;
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, json};
 
+pub use definition::{Advance, ArgumentKind, DefinitionLayout, DefinitionStep, DefinitionText};
 pub use part::{ConnectionPart, Hole};
-pub(crate) use part::{append, literal_len, ranges_at};
+pub(crate) use part::{append, literal_len, ranges_with};
 
 /// The version of the document that this crate reads and writes.
 pub const VERSION: u32 = 1;
@@ -41,6 +43,9 @@ pub struct ConversationFormat {
     /// Texts that stand before turns: where a turn lacks the one that the response template asks for, it is read as if it had it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub openers: Vec<String>,
+    /// How definitions of tools are written that are no JSON; without it those are kept as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definitions: Option<DefinitionLayout>,
     /// Variables beside the conversation under which steps were seen; the first is that without any.
     #[serde(default, deserialize_with = "validate::objects")]
     #[cfg_attr(
@@ -274,6 +279,18 @@ impl ConversationFormat {
             .iter()
             .map(|message| hiding(message, &markers))
             .sum()
+    }
+
+    /// Returns true if definitions of tools are places.
+    pub(crate) fn reads_definitions(&self) -> bool {
+        let mut places = self.places.iter();
+        places.any(|place| matches!(place.holds, Holds::Definition | Holds::Definitions))
+    }
+
+    /// Returns true if definitions of tools are among what stands between places.
+    pub(crate) fn keeps_definitions(&self) -> bool {
+        let mut parts = self.steps.iter().flat_map(Connection::parts);
+        parts.any(ConnectionPart::is_definitions)
     }
 
     /// Returns true if a JSON value has the members that only a conversation format has.

@@ -90,6 +90,10 @@ pub(super) fn read(value: &Value) -> Result<ConversationFormat, InvalidFormat> {
             );
         }
     }
+    if let Some(layout) = &format.definitions {
+        let found = layout.wrong().into_iter();
+        found.for_each(|(path, message)| wrong(path, message));
+    }
     if format.steps.iter().all(|step| step.after.is_some()) {
         wrong("steps".to_owned(), "no step begins a render".to_owned());
     }

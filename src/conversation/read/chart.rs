@@ -5,11 +5,13 @@
 //! bounded by the number of positions at which a step's constant text occurs, times the number of steps. Readings that were found wrong by
 //! rendering them are ruled out by the steps that are banned.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use super::definition;
 use crate::conversation::format::{
-    ConnectionPart, ConversationFormat, Encoding, Holds, literal_len, ranges_at,
+    ConnectionPart, ConversationFormat, Encoding, Holds, literal_len, ranges_with,
 };
 use crate::value::json;
 
@@ -59,6 +61,8 @@ pub(super) struct Chart<'a> {
     from: HashMap<Option<usize>, Vec<usize>>,
     /// Where the first text of each step occurs.
     occurrences: HashMap<&'a str, Vec<usize>>,
+    /// Where definitions of tools that begin at a place end, if they can be read there.
+    defined: RefCell<HashMap<usize, Option<usize>>>,
 }
 
 struct Frame {
@@ -121,11 +125,27 @@ impl<'a> Chart<'a> {
             parts,
             from,
             occurrences,
+            defined: RefCell::default(),
         }
     }
 
-    /// A way through the whole text.
-    pub(super) fn run(&self, banned: &Banned) -> Result<Vec<Link>, Stuck> {
+    /// Where definitions of tools end that begin at a place and are no JSON; where there is no layout of them, or they may be kept as
+    /// text, they may end at once.
+    fn defined(&self, at: usize, keeps: bool) -> Option<usize> {
+        let Some(layout) = &self.format.definitions else {
+            return Some(at);
+        };
+        let known = self.defined.borrow().get(&at).copied();
+        let end = known.unwrap_or_else(|| {
+            let end = definition::read(layout, self.text, at).map(|(_, end)| end);
+            self.defined.borrow_mut().insert(at, end);
+            end
+        });
+        end.or(keeps.then_some(at))
+    }
+
+    /// A way through the whole text; `keeps` if definitions of tools that cannot be read may be kept as text.
+    pub(super) fn run(&self, banned: &Banned, keeps: bool) -> Result<Vec<Link>, Stuck> {
         let mut stuck = Stuck {
             at: 0,
             expected: Vec::new(),
@@ -135,7 +155,7 @@ impl<'a> Chart<'a> {
         let mut links: Vec<Link> = Vec::new();
         let mut frames = vec![self.frame(None, 0, &mut stuck, &links)];
         while let Some(frame) = frames.last_mut() {
-            match self.next(frame, banned, &mut stuck, &links) {
+            match self.next(frame, (banned, keeps), &mut stuck, &links) {
                 Some(link) => {
                     let before = self.format.steps[link.step].before;
                     let end = link.end;
@@ -197,7 +217,7 @@ impl<'a> Chart<'a> {
     fn next(
         &self,
         frame: &mut Frame,
-        banned: &Banned,
+        (banned, keeps): (&Banned, bool),
         stuck: &mut Stuck,
         links: &[Link],
     ) -> Option<Link> {
@@ -230,7 +250,8 @@ impl<'a> Chart<'a> {
             if banned.contains(&(frame.state, frame.pos, step, at)) {
                 continue;
             }
-            match ranges_at(&self.parts[step], self.text, at) {
+            let least = |at: usize| self.defined(at, keeps);
+            match ranges_with(&self.parts[step], self.text, at, &least) {
                 Ok(ranges) => {
                     let end = ranges.last().map_or(at, |last| last.end);
                     let is_last = self.format.steps[step].before.is_none();

@@ -26,17 +26,25 @@ const MAX_OPEN: usize = 4096;
 /// Reads a text. That the texts of a turn speak of delimiters is tried last: it is rare, and there are many ways in which they may.
 pub(super) fn read(reader: &Reader<'_>, text: &str) -> Result<Conversation, ReadError> {
     let chart = Chart::new(&reader.format, text);
-    attempt(reader, &chart, text, false).or_else(|first| match first.reason {
-        Reason::Differs => attempt(reader, &chart, text, true).map_err(|_| first),
-        Reason::Unfit => Err(first),
-    })
+    let both = |keeps: bool| {
+        attempt(reader, &chart, text, (false, keeps)).or_else(|first| match first.reason {
+            Reason::Differs => attempt(reader, &chart, text, (true, keeps)).map_err(|_| first),
+            Reason::Unfit => Err(first),
+        })
+    };
+    // Definitions that can be read tell where they end; those that cannot may reach into anything behind them.
+    let found = both(false);
+    match found {
+        Err(_) if reader.format.definitions.is_some() => both(true),
+        found => found,
+    }
 }
 
 fn attempt(
     reader: &Reader<'_>,
     chart: &Chart<'_>,
     text: &str,
-    speaks: bool,
+    (speaks, keeps): (bool, bool),
 ) -> Result<Conversation, ReadError> {
     let mut best: Option<(usize, Draft, Vec<Value>, Map)> = None;
     let mut right: Option<(usize, Conversation)> = None;
@@ -49,7 +57,7 @@ fn attempt(
     // The reading that agreed with the render for the longest stretch is tried first.
     while let Some(at) = (0..open.len()).max_by_key(|at| (open[*at].0, std::cmp::Reverse(*at))) {
         let (_, banned) = open.remove(at);
-        let links = match chart.run(&banned) {
+        let links = match chart.run(&banned, keeps) {
             Ok(links) => links,
             Err(_) if best.is_some() || right.is_some() => continue,
             Err(stuck) => {

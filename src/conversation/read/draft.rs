@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::chart::Link;
-use super::{Added, Conversation, ReadSpan, Reader, date, ids, turn};
+use super::{Added, Conversation, ReadSpan, Reader, date, definition, ids, turn};
 use crate::chat_template::Clock;
 use crate::conversation::format::{Connection, ConnectionPart, Encoding, Holds, Hole, InputText};
 use crate::conversation::render::{CALLS, object};
@@ -115,6 +115,14 @@ impl Draft {
                     self.kwargs.insert(name, Value::from(shown));
                 }
                 Hole::Definitions => {
+                    let layout = reader.format.definitions.as_ref();
+                    let read = layout.and_then(|one| definition::read(one, text, range.start));
+                    if let Some((tools, _)) = read.filter(|_| self.kept.is_none()) {
+                        if self.tools.is_empty() {
+                            self.tools = tools;
+                        }
+                        continue;
+                    }
                     let start = self
                         .kept
                         .as_ref()

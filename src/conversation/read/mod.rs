@@ -9,6 +9,7 @@
 mod chart;
 mod check;
 mod date;
+mod definition;
 mod draft;
 mod ids;
 mod turn;
