@@ -173,7 +173,10 @@ fn found(traced: &Traced, tools: &[Value]) -> Vec<Found> {
     let mut last: Option<(InputPath, bool)> = None;
     let mut end = 0;
     for run in traced.runs.iter().filter(|run| run.start < run.end) {
-        let Origin::Input { path, key, .. } = &run.origin else {
+        let Origin::Input {
+            path, key, from, ..
+        } = &run.origin
+        else {
             last = None;
             continue;
         };
@@ -187,6 +190,11 @@ fn found(traced: &Traced, tools: &[Value]) -> Vec<Found> {
         let Some(value) = tools.get(tool).and_then(|tool| at(tool, inner)) else {
             continue;
         };
+        // What is written around a text, such as quotes, is as constant as any text between two.
+        if from.is_none() && (*key || value.as_str().is_some()) {
+            last = None;
+            continue;
+        }
         // The runs of one text follow each other.
         if last.as_ref() == Some(&(path.clone(), *key))
             && let Some(one) = found.last_mut().filter(|one| one.range.end == run.start)

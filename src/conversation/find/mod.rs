@@ -75,6 +75,9 @@ pub(crate) fn find(
     };
     bench.render_all(&format.settings);
     bench.write(&mut format);
+    // What a chat template writes may hang on whether a text holds what it writes itself.
+    bench.render_speaking(&format.markers());
+    bench.write(&mut format);
     if !format.reads_definitions() && format.keeps_definitions() {
         bench.render_definitions();
         format.definitions = bench.layouts.layout();
@@ -97,6 +100,9 @@ fn dates(source: &ChatTemplateSource) -> Vec<String> {
     let found: BTreeSet<String> = constants.filter(is_format).cloned().collect();
     found.into_iter().collect()
 }
+
+/// How many constants the texts of conversations are made to hold.
+const MAX_CONSTANTS: usize = 48;
 
 /// The renders, as they come in.
 struct Bench<'a> {
@@ -149,6 +155,24 @@ impl Bench<'_> {
         self.find_dates();
     }
 
+    /// Renders conversations whose texts hold constants of the format: a chat template may leave out what a text already has.
+    fn render_speaking(&mut self, constants: &[String]) {
+        for constant in constants.iter().take(MAX_CONSTANTS) {
+            for order in ["u", "su", "uau", "suaua", "du", "uctau"] {
+                for tools in [0, 2] {
+                    let mut talk = self.talk(order, tools, Dress::Plain);
+                    talk.messages
+                        .iter_mut()
+                        .for_each(|message| talks::speak(message, constant));
+                    for prompt in [false, true] {
+                        talk.prompt = prompt;
+                        self.note(&talk, 0);
+                    }
+                }
+            }
+        }
+    }
+
     /// Renders tools of many kinds, for the layout of definitions that are no JSON.
     fn render_definitions(&mut self) {
         for tools in definitions::offers() {
@@ -175,24 +199,29 @@ impl Bench<'_> {
                 prompt,
                 ..self.talk(order, tools, dress)
             };
-            let Ok(traced) = self.renderer.traced(&talk) else {
-                continue;
-            };
-            let pieces = pieces::pieces(&traced, &talk, &self.renderer);
-            for piece in &pieces {
-                if let What::InputText { spot, written, .. } = &piece.what {
-                    let counts = self.written.entry(spot.clone()).or_default();
-                    written
-                        .iter()
-                        .for_each(|encoding| *counts.entry(*encoding).or_default() += 1);
-                }
+            self.note(&talk, setting);
+        }
+    }
+
+    /// Renders a conversation, and notes how it is written.
+    fn note(&mut self, talk: &Talk, setting: usize) {
+        let Ok(traced) = self.renderer.traced(talk) else {
+            return;
+        };
+        let pieces = pieces::pieces(&traced, talk, &self.renderer);
+        for piece in &pieces {
+            if let What::InputText { spot, written, .. } = &piece.what {
+                let counts = self.written.entry(spot.clone()).or_default();
+                written
+                    .iter()
+                    .for_each(|encoding| *counts.entry(*encoding).or_default() += 1);
             }
-            self.layouts.note(&traced, &talk.tools);
-            let seams = seams::seams(&traced.text, &pieces, &talk);
-            self.varying.note(&seams);
-            for seam in seams {
-                self.seams.entry(seam).or_default().insert(setting);
-            }
+        }
+        self.layouts.note(&traced, &talk.tools);
+        let seams = seams::seams(&traced.text, &pieces, talk);
+        self.varying.note(&seams);
+        for seam in seams {
+            self.seams.entry(seam).or_default().insert(setting);
         }
     }
 

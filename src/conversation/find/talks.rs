@@ -107,6 +107,17 @@ pub(crate) fn talk(order: &str, tools: usize, dress: Dress, reasoning: &str) -> 
     }
 }
 
+/// Puts a text into the middle of a message's content.
+pub(super) fn speak(message: &mut Value, said: &str) {
+    if let Value::Object(members) = message
+        && let Some(content @ Value::String(_)) = members.get_mut("content")
+    {
+        let words = content.as_str().unwrap_or_default();
+        let (first, second) = words.split_once(' ').unwrap_or((words, ""));
+        *content = Value::from(format!("{first}{said}{second}"));
+    }
+}
+
 /// Tools by how many: one more than there are simple ones stands for tools with several arguments.
 fn offered(tools: usize) -> Vec<Value> {
     match tools {

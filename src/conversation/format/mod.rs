@@ -255,11 +255,28 @@ impl ConversationFormat {
         all
     }
 
-    /// How many of the texts of messages hold a text that begins or ends messages.
+    /// The constant texts that introduce definitions of tools.
+    fn introductions(&self) -> impl Iterator<Item = String> {
+        let places = &self.places;
+        let leads_to_definition = |step: &Connection| {
+            let before = step.before.and_then(|at| places.get(at));
+            before
+                .is_some_and(|place| matches!(place.holds, Holds::Definition | Holds::Definitions))
+        };
+        self.steps.iter().filter_map(move |step| {
+            let parts: Vec<&ConnectionPart> = step.parts().collect();
+            let at = parts.iter().position(|part| part.is_definitions());
+            let at = at.or(leads_to_definition(step).then_some(parts.len()))?;
+            parts.get(at.checked_sub(1)?)?.text().map(str::to_owned)
+        })
+    }
+
+    /// How many of the texts of messages hold a text that begins or ends messages, or introduces definitions of tools.
     pub(crate) fn hidden_markers(&self, messages: &[Value]) -> usize {
         let is_telling =
             |marker: &String| marker.chars().filter(|c| !c.is_whitespace()).count() > 2;
         let mut markers = self.markers();
+        markers.extend(self.introductions());
         markers.retain(is_telling);
         fn hiding(value: &Value, markers: &[String]) -> usize {
             match value {

@@ -59,6 +59,16 @@ impl ConnectionPart {
         )
     }
 
+    pub(crate) fn is_kwarg(&self) -> bool {
+        matches!(
+            self,
+            Self::Hole {
+                any: Hole::Kwarg,
+                ..
+            }
+        )
+    }
+
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),

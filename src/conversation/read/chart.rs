@@ -57,6 +57,8 @@ pub(super) struct Chart<'a> {
     parts: Vec<Vec<ConnectionPart>>,
     /// How many bytes of constant text each step has.
     says: Vec<usize>,
+    /// Which of the steps show a variable, and so take any text for its value.
+    shows: Vec<bool>,
     /// The steps from each place, those first that say most.
     from: HashMap<Option<usize>, Vec<usize>>,
     /// Where the first text of each step occurs.
@@ -122,6 +124,10 @@ impl<'a> Chart<'a> {
             format,
             text,
             says: parts.iter().map(|parts| literal_len(parts)).collect(),
+            shows: parts
+                .iter()
+                .map(|parts| parts.iter().any(ConnectionPart::is_kwarg))
+                .collect(),
             parts,
             from,
             occurrences,
@@ -222,9 +228,9 @@ impl<'a> Chart<'a> {
         links: &[Link],
     ) -> Option<Link> {
         loop {
-            // Of the steps that fit, the one that occurs first is taken; of several at one place, the one with the most constant text; of these the
-            // one whose next place ends first.
-            let mut best: Option<(usize, usize, usize, usize)> = None;
+            // Of the steps that fit, the one that occurs first is taken; of several at one place, those that show no variable, and of
+            // these the one with the most constant text; of these the one whose next place ends first.
+            let mut best: Option<(usize, bool, usize, usize, usize)> = None;
             for (index, step) in frame.steps.iter().enumerate() {
                 let cursor = frame.cursors[index];
                 let found = match frame.fixed {
@@ -233,10 +239,13 @@ impl<'a> Chart<'a> {
                 };
                 let Some(at) = found else { continue };
                 let says = usize::MAX - self.says[*step];
-                if best.is_some_and(|(least, most, ..)| (at, says) > (least, most)) {
+                let shows = self.shows[*step];
+                if best.is_some_and(|(least, any, most, ..)| (at, shows, says) > (least, any, most))
+                {
                     continue;
                 }
-                let order = (at, says, self.next_end(*step, at + self.says[*step]), index);
+                let next_end = self.next_end(*step, at + self.says[*step]);
+                let order = (at, shows, says, next_end, index);
                 if best.is_none_or(|best| order < best) {
                     best = Some(order);
                 }

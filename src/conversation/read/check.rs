@@ -1,7 +1,8 @@
 //! Readings held to the chat template: what was read is rendered, and where the text differs something else is read.
 //!
 //! Where the render differs first tells what to read otherwise: the turn that stands there as another message, or, if no message does,
-//! the step that was taken there. Each try costs a render; there are at most [`MAX_TRIES`].
+//! the step that was taken there. What a reading was found to be right in is kept by those that come of it. Each try costs a render;
+//! there are at most [`MAX_TRIES`].
 
 use super::chart::{Banned, Chart, Link};
 use super::draft::{Draft, completed};
@@ -11,53 +12,94 @@ use crate::text::common_prefix;
 use crate::value::{Map, Value, json};
 
 /// How many conversations are rendered to find the one that a text is the render of.
-const MAX_TRIES: usize = 120;
+const MAX_TRIES: usize = 900;
+
+/// How many of these are spent before the texts of turns may speak of delimiters.
+const MAX_PLAIN_TRIES: usize = 300;
 
 /// How many of the steps before a difference are doubted.
 const DOUBTED: usize = 4;
 
 /// How many more conversations are rendered where one was found whose texts hold what else begins and ends messages, to find one of
 /// which less is hidden so: a question may swallow the answer behind it, and render to the same text.
-const MAX_BETTER: usize = 40;
+const MAX_BETTER: usize = 120;
 
 /// How many readings wait to be tried.
 const MAX_OPEN: usize = 4096;
 
-/// Reads a text. That the texts of a turn speak of delimiters is tried last: it is rare, and there are many ways in which they may.
+/// How many beginnings of a conversation are rendered to find the message that a chat template refuses.
+const MAX_CUTS: usize = 6;
+
+/// Reads a text. That the texts of a turn speak of delimiters is tried later: it is rare, and there are many ways in which they may.
 pub(super) fn read(reader: &Reader<'_>, text: &str) -> Result<Conversation, ReadError> {
     let chart = Chart::new(&reader.format, text);
-    let both = |keeps: bool| {
-        attempt(reader, &chart, text, (false, keeps)).or_else(|first| match first.reason {
-            Reason::Differs => attempt(reader, &chart, text, (true, keeps)).map_err(|_| first),
-            Reason::Unfit => Err(first),
-        })
+    let mut tries = Tries {
+        left: 0,
+        all: MAX_TRIES,
+        speaks: false,
     };
     // Definitions that can be read tell where they end; those that cannot may reach into anything behind them.
-    let found = both(false);
-    match found {
-        Err(_) if reader.format.definitions.is_some() => both(true),
-        found => found,
+    let found = either(reader, &chart, text, &mut tries, false);
+    if reader.format.definitions.is_none() {
+        return found;
     }
+    let hidden = |conversation: &Conversation| reader.format.hidden_markers(&conversation.messages);
+    match found {
+        Err(first) => either(reader, &chart, text, &mut tries, true).map_err(|_| first),
+        Ok(found) if hidden(&found) == 0 || found.exact.is_none() => Ok(found),
+        Ok(found) => match either(reader, &chart, text, &mut tries, true) {
+            Ok(other) if hidden(&other) < hidden(&found) => Ok(other),
+            _ => Ok(found),
+        },
+    }
+}
+
+/// Reads a text, first as if no text of a turn speaks of delimiters.
+fn either(
+    reader: &Reader<'_>,
+    chart: &Chart<'_>,
+    text: &str,
+    tries: &mut Tries,
+    keeps: bool,
+) -> Result<Conversation, ReadError> {
+    tries.begin(false);
+    attempt(reader, chart, text, tries, keeps).or_else(|first| match first.reason {
+        Reason::Differs => {
+            tries.begin(true);
+            attempt(reader, chart, text, tries, keeps).map_err(|_| first)
+        }
+        Reason::Unfit => Err(first),
+    })
+}
+
+/// A reading that waits to be tried.
+#[derive(Debug, Clone, Default)]
+struct Open {
+    /// How far the reading that it comes of agreed with its render.
+    worth: usize,
+    banned: Banned,
+    /// The readings that were taken of turns, by where they stand.
+    chosen: Vec<((usize, usize), Map)>,
+    /// The variables under which that reading agreed furthest.
+    kwargs: Option<Map>,
 }
 
 fn attempt(
     reader: &Reader<'_>,
     chart: &Chart<'_>,
     text: &str,
-    (speaks, keeps): (bool, bool),
+    tries: &mut Tries,
+    keeps: bool,
 ) -> Result<Conversation, ReadError> {
     let mut best: Option<(usize, Draft, Vec<Value>, Map)> = None;
     let mut right: Option<(usize, Conversation)> = None;
-    let mut tries = Tries {
-        left: MAX_TRIES,
-        speaks,
-    };
-    let mut open: Vec<(usize, Banned)> = vec![(0, Banned::new())];
+    let mut open: Vec<Open> = vec![Open::default()];
     let mut seen: Vec<Vec<Link>> = Vec::new();
     // The reading that agreed with the render for the longest stretch is tried first.
-    while let Some(at) = (0..open.len()).max_by_key(|at| (open[*at].0, std::cmp::Reverse(*at))) {
-        let (_, banned) = open.remove(at);
-        let links = match chart.run(&banned, keeps) {
+    while let Some(at) = (0..open.len()).max_by_key(|at| (open[*at].worth, std::cmp::Reverse(*at)))
+    {
+        let current = open.remove(at);
+        let links = match chart.run(&current.banned, keeps) {
             Ok(links) => links,
             Err(_) if best.is_some() || right.is_some() => continue,
             Err(stuck) => {
@@ -81,8 +123,12 @@ fn attempt(
             let kwargs = plain_kwargs(reader, &draft);
             return Ok(draft.conversation(messages, kwargs));
         };
-        let found = tries.settle(reader, &renderer, &mut draft, text);
-        if found.is_same {
+        draft.choose(&current.chosen);
+        let found = tries.settle(reader, &renderer, &mut draft, text, current.kwargs.as_ref());
+        let (shared, is_same) = (found.shared, found.is_same);
+        let chosen = draft.chosen(shared);
+        let kwargs = Some(found.kwargs.clone());
+        if is_same {
             let hidden = reader.format.hidden_markers(&found.messages);
             let is_better = right.as_ref().is_none_or(|(least, _)| hidden < *least);
             if is_better {
@@ -91,17 +137,15 @@ fn attempt(
                     exact: draft_is_whole.then_some(true),
                     ..draft.conversation(found.messages, found.kwargs)
                 };
+                if right.is_none() {
+                    tries.left = tries.left.min(MAX_BETTER);
+                }
                 right = Some((hidden, conversation));
             }
             if hidden == 0 || tries.left == 0 {
                 break;
             }
-            tries.left = tries.left.min(MAX_BETTER);
-            seen.push(links);
-            continue;
-        }
-        let shared = found.shared;
-        if best.as_ref().is_none_or(|(most, ..)| shared > *most) {
+        } else if best.as_ref().is_none_or(|(most, ..)| shared > *most) {
             best = Some((shared, draft, found.messages, found.kwargs));
         }
         if tries.left == 0 {
@@ -120,11 +164,17 @@ fn attempt(
             .chain(behind.iter().skip(1));
         let nearest = nearest.map(|link| (shared, *link));
         for (worth, link) in nearest.chain(others.map(|link| (shared / 2, *link))) {
-            let mut more = banned.clone();
-            more.insert(ban(link, reader));
-            if open.len() < MAX_OPEN {
-                open.push((worth, more));
+            if open.len() >= MAX_OPEN {
+                break;
             }
+            let mut banned = current.banned.clone();
+            banned.insert(ban(link, reader));
+            open.push(Open {
+                worth,
+                banned,
+                chosen: chosen.clone(),
+                kwargs: kwargs.clone(),
+            });
         }
         seen.push(links);
     }
@@ -192,41 +242,97 @@ struct Rendered {
     shared: usize,
     /// True if its render is the text.
     is_same: bool,
+    /// True if there is space where the two differ.
+    at_space: bool,
     messages: Vec<Value>,
     kwargs: Map,
+    /// True if names and ids were put in that the text does not show.
+    is_complete: bool,
 }
 
 /// How many renders are left, and what is tried.
 struct Tries {
+    /// Of this attempt.
     left: usize,
+    /// Of all attempts.
+    all: usize,
     /// True if texts of turns may speak of delimiters.
     speaks: bool,
 }
 
 impl Tries {
-    /// The messages and kwargs of a reading that render to most of the text.
+    fn begin(&mut self, speaks: bool) {
+        self.speaks = speaks;
+        self.left = if speaks { self.all } else { MAX_PLAIN_TRIES }.min(self.all);
+    }
+
+    fn spend(&mut self) {
+        self.left = self.left.saturating_sub(1);
+        self.all = self.all.saturating_sub(1);
+    }
+
+    /// The messages and kwargs of a reading that render to most of the text. `known` are the kwargs under which a reading agreed that this
+    /// one comes of: others are tried only where these do not lead on.
     fn settle(
         &mut self,
         reader: &Reader<'_>,
         renderer: &Renderer<'_>,
         draft: &mut Draft,
         text: &str,
+        known: Option<&Map>,
     ) -> Rendered {
         let renderer = Renderer {
             clock: draft.clock.or(renderer.clock),
             ..*renderer
         };
-        let settings = settings(reader, draft);
-        let mut best = self.render(&renderer, draft, &settings[0], text);
-        for kwargs in settings.iter().skip(1) {
-            if best.is_same || self.left == 0 {
-                return best;
-            }
-            let other = self.render(&renderer, draft, kwargs, text);
-            if other.is_same || other.shared > best.shared {
-                best = other;
+        let mut settings = settings(reader, draft);
+        if let Some(at) = known.and_then(|known| settings.iter().position(|one| one == known)) {
+            let first = settings.remove(at);
+            settings.insert(0, first);
+        }
+        let mut best = self.render(&renderer, draft, &settings[0], text, None);
+        if known.is_none() {
+            self.other_settings(&renderer, draft, text, &settings[1..], &mut best);
+        }
+        self.other_turns(reader, &renderer, draft, text, &mut best);
+        if known.is_some() && !best.is_same {
+            let before = best.shared;
+            self.other_settings(&renderer, draft, text, &settings[1..], &mut best);
+            if best.shared > before {
+                self.other_turns(reader, &renderer, draft, text, &mut best);
             }
         }
+        best
+    }
+
+    fn other_settings(
+        &mut self,
+        renderer: &Renderer<'_>,
+        draft: &Draft,
+        text: &str,
+        settings: &[Map],
+        best: &mut Rendered,
+    ) {
+        for kwargs in settings {
+            if best.is_same || self.left == 0 {
+                return;
+            }
+            let other = self.render(renderer, draft, kwargs, text, Some(best.is_complete));
+            if other.is_same || other.shared > best.shared {
+                *best = other;
+            }
+        }
+    }
+
+    /// Reads turns near the difference otherwise, as long as that makes it less.
+    fn other_turns(
+        &mut self,
+        reader: &Reader<'_>,
+        renderer: &Renderer<'_>,
+        draft: &mut Draft,
+        text: &str,
+        best: &mut Rendered,
+    ) {
         while !best.is_same && self.left > 0 {
             let shared = best.shared;
             let units = draft.turns.iter().enumerate().rev();
@@ -245,7 +351,9 @@ impl Tries {
             for at in doubtful.into_iter().take(4) {
                 let taken = draft.turns[at].taken;
                 if draft.turns[at].range.start <= shared {
-                    draft.space(at);
+                    if best.at_space {
+                        draft.space(at);
+                    }
                     draft.type_arguments(at);
                     if self.speaks {
                         draft.speak(reader, text, at);
@@ -256,7 +364,8 @@ impl Tries {
                         continue;
                     }
                     draft.turns[at].taken = other;
-                    let found = self.render(&renderer, draft, &kwargs, text);
+                    let complete = Some(best.is_complete);
+                    let found = self.render(renderer, draft, &kwargs, text, complete);
                     let least = improved
                         .as_ref()
                         .map_or(shared, |(_, _, one): &(_, _, Rendered)| one.shared);
@@ -270,30 +379,34 @@ impl Tries {
                 }
             }
             let Some((at, other, found)) = improved else {
-                return best;
+                return;
             };
             draft.turns[at].taken = other;
-            best = found;
+            *best = found;
         }
-        best
     }
 
+    /// A reading rendered, as it is and with the names and ids that it lacks, or in one of the two ways where it is known which.
     fn render(
         &mut self,
         renderer: &Renderer<'_>,
         draft: &Draft,
         kwargs: &Map,
         text: &str,
+        complete: Option<bool>,
     ) -> Rendered {
         let bare = draft.messages();
-        let complete = completed(&bare);
-        let is_complete = complete == bare;
-        let mut best: Option<Rendered> = None;
-        for messages in [bare, complete] {
-            if best.is_some() && is_complete {
-                break;
+        let completed = completed(&bare);
+        let mut ways = vec![(false, bare)];
+        if completed != ways[0].1 {
+            ways.push((true, completed));
+            if let Some(complete) = complete {
+                ways.retain(|(is_complete, _)| *is_complete == complete);
             }
-            self.left = self.left.saturating_sub(1);
+        }
+        let mut best: Option<Rendered> = None;
+        for (is_complete, messages) in ways {
+            self.spend();
             let mut talk = Talk {
                 messages,
                 tools: match draft.kept() {
@@ -319,6 +432,7 @@ impl Tries {
                 talk.messages = messages;
                 compared = compare(renderer, &talk, draft, text);
             }
+            let at_space = compared.at_space(text);
             let Compared {
                 shared, is_same, ..
             } = compared;
@@ -326,8 +440,10 @@ impl Tries {
                 best = Some(Rendered {
                     shared,
                     is_same,
+                    at_space,
                     messages: talk.messages,
                     kwargs: talk.kwargs,
+                    is_complete,
                 });
             }
             if is_same {
@@ -337,8 +453,10 @@ impl Tries {
         best.unwrap_or(Rendered {
             shared: 0,
             is_same: false,
+            at_space: false,
             messages: Vec::new(),
             kwargs: Map::new(),
+            is_complete: false,
         })
     }
 }
@@ -353,10 +471,24 @@ struct Compared {
     is_same: bool,
 }
 
+impl Compared {
+    /// Returns true if there is space on one side of the difference; of a render that was refused nothing is known.
+    fn at_space(&self, text: &str) -> bool {
+        let Some(rendered) = &self.rendered else {
+            return true;
+        };
+        let is_space = |text: &str, at: usize| {
+            let next = text.get(at..).and_then(|rest| rest.chars().next());
+            next.is_none_or(char::is_whitespace)
+        };
+        is_space(text, self.shared) || is_space(rendered, self.rendered_to)
+    }
+}
+
 fn compare(renderer: &Renderer<'_>, talk: &Talk, draft: &Draft, text: &str) -> Compared {
     let rendered = renderer.text(talk).ok();
     let (shared, rendered_to, is_same) = match (&rendered, draft.kept()) {
-        (None, _) => (0, 0, false),
+        (None, _) => (accepted(renderer, talk, text), 0, false),
         (Some(one), None) => {
             let shared = common_prefix(one, text);
             (shared, shared, one == text)
@@ -369,6 +501,20 @@ fn compare(renderer: &Renderer<'_>, talk: &Talk, draft: &Draft, text: &str) -> C
         rendered_to,
         is_same,
     }
+}
+
+/// How much of a text is shared by the render of the messages before the one that a chat template refuses.
+fn accepted(renderer: &Renderer<'_>, talk: &Talk, text: &str) -> usize {
+    let cuts = (1..talk.messages.len()).rev().take(MAX_CUTS);
+    let rendered = cuts.into_iter().find_map(|count| {
+        let beginning = Talk {
+            messages: talk.messages[..count].to_vec(),
+            prompt: false,
+            ..talk.clone()
+        };
+        renderer.text(&beginning).ok()
+    });
+    rendered.map_or(0, |rendered| common_prefix(&rendered, text))
 }
 
 /// How much of a text a render shares that has other definitions of tools, where in the render that is, and whether it shares all but

@@ -258,8 +258,14 @@ fn take(
         Encoding::Escaped => json::parse(&format!("\"{written}\"")).ok()?,
         _ => Value::from(written),
     };
+    // What cannot be undone says nothing that another text does not say.
+    let is_known = |texts: &[(Vec<String>, Value)], path: &[String]| {
+        place.written == Encoding::Changed && texts.iter().any(|(known, _)| known == path)
+    };
     let Some(open) = place.path.iter().position(|key| key == "*") else {
-        put(&mut tool.texts, &place.path, value)?;
+        if !is_known(&tool.texts, &place.path) {
+            put(&mut tool.texts, &place.path, value)?;
+        }
         return Some(None);
     };
     let at = advanced(tool.at, step.argument)?;
@@ -272,10 +278,11 @@ fn take(
     if place.names {
         let name = value.as_str()?;
         match &argument.name {
+            Some(_) if place.written == Encoding::Changed => {}
             Some(known) if known != name => return None,
             _ => argument.name = Some(name.to_owned()),
         }
-    } else {
+    } else if !is_known(&argument.texts, &place.path[open + 1..]) {
         put(&mut argument.texts, &place.path[open + 1..], value)?;
     }
     Some(Some(at))

@@ -247,6 +247,37 @@ impl Draft {
         }
     }
 
+    /// Takes readings of turns that another reading of the text was right in.
+    pub(super) fn choose(&mut self, chosen: &[((usize, usize), Map)]) {
+        for unit in &mut self.turns {
+            let place = (unit.range.start, unit.range.end);
+            let Some((_, reading)) = chosen.iter().find(|(at, _)| *at == place) else {
+                continue;
+            };
+            if unit.written.is_empty() {
+                continue;
+            }
+            let known = unit.readings.iter().position(|one| one == reading);
+            unit.taken = known.unwrap_or_else(|| {
+                unit.readings.push(reading.clone());
+                unit.readings.len() - 1
+            });
+        }
+    }
+
+    /// The readings that are taken of turns that end before a byte, if they are not the first; and where these stand.
+    pub(super) fn chosen(&self, until: usize) -> Vec<((usize, usize), Map)> {
+        let others = self
+            .turns
+            .iter()
+            .filter(|unit| unit.taken > 0 && unit.range.end <= until);
+        let readings = others.filter_map(|unit| {
+            let reading = unit.readings.get(unit.taken)?;
+            Some(((unit.range.start, unit.range.end), reading.clone()))
+        });
+        readings.collect()
+    }
+
     /// Where definitions of tools stand that were kept as text, and the constant behind them; `None` where they are written as JSON
     /// as well.
     pub(super) fn kept(&self) -> Option<&(Range<usize>, String)> {
