@@ -17,6 +17,7 @@ pub(super) struct Between {
     pub(super) before: Option<usize>,
     pub(super) within: bool,
     pub(super) moved: bool,
+    pub(super) resumes: bool,
     pub(super) prompt: bool,
     pub(super) parts: Vec<ConnectionPart>,
 }
@@ -28,10 +29,17 @@ pub(super) fn steps(
 ) -> Vec<Connection> {
     let of_message = |at: Option<usize>| {
         let holds = at.and_then(|at| places.get(at)).map(|place| place.holds);
-        matches!(holds, Some(Holds::Text | Holds::Turn))
+        matches!(holds, Some(Holds::Text | Holds::Turn | Holds::Nothing))
+    };
+    let is_silent = |at: Option<usize>| {
+        let holds = at.and_then(|at| places.get(at)).map(|place| place.holds);
+        holds == Some(Holds::Nothing)
     };
     let usable = seen.iter().filter(|(between, _)| {
-        between.before.is_none() || !of_message(between.after) || has_text(&between.parts)
+        between.before.is_none()
+            || !of_message(between.after)
+            || is_silent(between.after)
+            || has_text(&between.parts)
     });
     // The headers of messages that stand behind a message whose end is known.
     let mut known: BTreeMap<usize, BTreeSet<Vec<ConnectionPart>>> = BTreeMap::new();
@@ -60,6 +68,7 @@ pub(super) fn steps(
                 before: between.before,
                 within: between.within,
                 moved: between.moved,
+                resumes: between.resumes,
                 prompt: between.prompt,
                 // Text that also occurs with no kwarg set does not depend on a setting.
                 settings: if settings.contains(&0) {
@@ -159,6 +168,13 @@ fn cut(
     if let Some(found) = cut_by_end(between, seen) {
         return found;
     }
+    // Where nothing stands behind a text that is the last, nothing ends it.
+    let mut ends = seen.keys().filter(|other| {
+        other.after == between.after && !other.within && other.before.is_none() && !other.prompt
+    });
+    if ends.any(|end| end.parts.is_empty()) {
+        return (Vec::new(), between.parts.clone());
+    }
     let headers = between.before.and_then(|before| known.get(&before));
     let fits = headers
         .into_iter()
@@ -235,7 +251,7 @@ fn without_repetitions(steps: Vec<Connection>, places: &[InputText]) -> Vec<Conn
                 step.before,
                 step.prompt,
                 step.within,
-                step.moved,
+                (step.moved, step.resumes),
             )
         };
         if key(a) != key(b) {

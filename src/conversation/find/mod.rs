@@ -15,13 +15,14 @@ mod kept;
 mod pieces;
 mod seams;
 mod settings;
+mod silent;
 pub(crate) mod talks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
 use crate::conversation::format::{
-    ConnectionPart, ConversationFormat, Encoding, Handing, InputText, VERSION,
+    ConnectionPart, ConversationFormat, Encoding, Handing, Holds, InputText, VERSION, append,
 };
 use crate::conversation::render::{Renderer, Talk};
 use crate::response_template::Document;
@@ -69,6 +70,7 @@ pub(crate) fn find(
         renderer,
         reasoning: &reasoning,
         seams: BTreeMap::new(),
+        silent: BTreeMap::new(),
         varying: Varying::default(),
         written: BTreeMap::new(),
         layouts: definitions::Layouts::default(),
@@ -110,6 +112,8 @@ struct Bench<'a> {
     reasoning: &'a str,
     /// The seams, each with the settings under which it was seen.
     seams: BTreeMap<Seam, BTreeSet<usize>>,
+    /// The seams before and behind messages that show nothing.
+    silent: BTreeMap<(Seam, Seam), BTreeSet<usize>>,
     varying: Varying,
     /// The ways in which each place may be written.
     written: BTreeMap<Spot, BTreeMap<Encoding, usize>>,
@@ -223,6 +227,18 @@ impl Bench<'_> {
         for seam in seams {
             self.seams.entry(seam).or_default().insert(setting);
         }
+        if let Some(pieces) = silent::with_silent(&traced.text, &pieces, talk, &self.renderer) {
+            let seams = seams::seams(&traced.text, &pieces, talk);
+            let is_silent = |spot: &Option<Spot>| {
+                let holds = spot.as_ref().map(|spot| spot.holds);
+                holds == Some(Holds::Nothing)
+            };
+            let pairs = seams.windows(2).filter(|pair| is_silent(&pair[0].before));
+            for pair in pairs {
+                let pair = (pair[0].clone(), pair[1].clone());
+                self.silent.entry(pair).or_default().insert(setting);
+            }
+        }
     }
 
     /// Which computed texts are others on another day.
@@ -258,20 +274,29 @@ impl Bench<'_> {
 
     /// Puts the format together.
     fn write(&self, format: &mut ConversationFormat) {
+        let silent: Vec<(&(Seam, Seam), &BTreeSet<usize>)> = self
+            .silent
+            .iter()
+            .filter(|(pair, _)| !self.is_told(pair))
+            .collect();
+        let pairs = silent.iter().flat_map(|((one, other), _)| [one, other]);
         let spots: BTreeSet<&Spot> = self
             .seams
             .keys()
+            .chain(pairs.clone())
             .flat_map(|seam| seam.after.iter().chain(&seam.before))
             .collect();
         let index: BTreeMap<&Spot, usize> = spots.iter().copied().zip(0..).collect();
         format.places = spots.iter().map(|spot| self.place(spot)).collect();
         let mut seen: BTreeMap<cut::Between, BTreeSet<usize>> = BTreeMap::new();
-        for (seam, settings) in &self.seams {
+        let settings = silent.iter().flat_map(|(_, settings)| [*settings; 2]);
+        for (seam, settings) in self.seams.iter().chain(pairs.zip(settings)) {
             let between = cut::Between {
                 after: seam.after.as_ref().map(|spot| index[spot]),
                 before: seam.before.as_ref().map(|spot| index[spot]),
                 within: seam.within,
                 moved: seam.moved,
+                resumes: seam.resumes,
                 prompt: seam.prompt,
                 parts: self.varying.parts(seam),
             };
@@ -280,6 +305,30 @@ impl Bench<'_> {
         let seen = kept::widened(seen);
         format.openers = cut::openers(&seen, &format.places);
         format.steps = cut::steps(&seen, &format.places);
+    }
+
+    /// Returns true if a message that shows nothing is written as one whose text is empty.
+    fn is_told(&self, (one, other): &(Seam, Seam)) -> bool {
+        let role = one.before.as_ref().and_then(|spot| spot.role.as_ref());
+        let whole = |one: &Seam, other: &Seam| {
+            let mut parts = self.varying.parts(one);
+            for part in self.varying.parts(other) {
+                append(&mut parts, part);
+            }
+            parts
+        };
+        let wanted = whole(one, other);
+        let before = self.seams.keys().filter(|seam| {
+            let spot = seam.before.as_ref();
+            seam.after == one.after && spot.is_some_and(|spot| spot.role.as_ref() == role)
+        });
+        before.into_iter().any(|before| {
+            let mut behind = self.seams.keys().filter(|seam| {
+                let key = (&seam.after, &seam.before, seam.prompt);
+                key == (&before.before, &other.before, other.prompt)
+            });
+            behind.any(|behind| whole(before, behind) == wanted)
+        })
     }
 
     fn place(&self, spot: &Spot) -> InputText {

@@ -88,6 +88,8 @@ pub enum Holds {
     Text,
     /// All that an assistant's turn holds, which the response template reads.
     Turn,
+    /// No text: a message of which the chat template shows only that it is there.
+    Nothing,
     /// The definition of one tool.
     Definition,
     /// The definitions of all tools, as a list.
@@ -142,6 +144,9 @@ pub struct Connection {
     /// True if the message of the place after stands before all others, although it is written here.
     #[serde(default, skip_serializing_if = "is_false")]
     pub moved: bool,
+    /// True if the place after belongs to the assistant's turn before it, which goes on behind the messages in between.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub resumes: bool,
     /// True if the model is asked to go on: `add_generation_prompt` was given.
     #[serde(default, skip_serializing_if = "is_false")]
     pub prompt: bool,
@@ -263,11 +268,20 @@ impl ConversationFormat {
             before
                 .is_some_and(|place| matches!(place.holds, Holds::Definition | Holds::Definitions))
         };
+        let markers = self.markers();
+        // A text that swallows definitions may begin behind the last header before them.
+        let tail = move |text: &str| {
+            let ends = markers
+                .iter()
+                .filter_map(|marker| Some(text.rfind(marker.as_str())? + marker.len()));
+            let tail = &text[ends.max().unwrap_or(0)..];
+            (!tail.trim().is_empty()).then(|| tail.to_owned())
+        };
         self.steps.iter().filter_map(move |step| {
             let parts: Vec<&ConnectionPart> = step.parts().collect();
             let at = parts.iter().position(|part| part.is_definitions());
             let at = at.or(leads_to_definition(step).then_some(parts.len()))?;
-            parts.get(at.checked_sub(1)?)?.text().map(str::to_owned)
+            parts.get(at.checked_sub(1)?)?.text().and_then(&tail)
         })
     }
 

@@ -44,7 +44,7 @@ pub(super) fn read(value: &Value) -> Result<ConversationFormat, InvalidFormat> {
     }
     for (at, place) in format.places.iter().enumerate() {
         let path = format!("places[{at}]");
-        let of_message = matches!(place.holds, Holds::Text | Holds::Turn);
+        let of_message = matches!(place.holds, Holds::Text | Holds::Turn | Holds::Nothing);
         if of_message != place.role.is_some() {
             let needs = if of_message { "needs" } else { "has no" };
             wrong(path.clone(), format!("this kind of place {needs} a role"));

@@ -194,6 +194,7 @@ impl<'a> Chart<'a> {
         });
         let fixed = match place {
             None => Some(0),
+            Some(place) if place.holds == Holds::Nothing => Some(pos),
             Some(_) if is_json => match json::parse_prefix(&self.text[pos..]) {
                 Ok((_, len)) => Some(pos + len),
                 Err(error) => {
@@ -227,10 +228,15 @@ impl<'a> Chart<'a> {
         stuck: &mut Stuck,
         links: &[Link],
     ) -> Option<Link> {
+        let is_turn = frame
+            .state
+            .is_some_and(|at| self.format.places[at].holds == Holds::Turn);
         loop {
+            // A turn may end with a part of what ends it elsewhere: of steps whose texts overlap that which says most is taken.
+            let limit = if is_turn { self.first_end(frame) } else { None };
             // Of the steps that fit, the one that occurs first is taken; of several at one place, those that show no variable, and of
             // these the one with the most constant text; of these the one whose next place ends first.
-            let mut best: Option<(usize, bool, usize, usize, usize)> = None;
+            let mut best: Option<(usize, bool, usize, usize, usize, usize)> = None;
             for (index, step) in frame.steps.iter().enumerate() {
                 let cursor = frame.cursors[index];
                 let found = match frame.fixed {
@@ -238,19 +244,25 @@ impl<'a> Chart<'a> {
                     None => self.occurrence(*step, cursor),
                 };
                 let Some(at) = found else { continue };
+                let place = if limit.is_some_and(|limit| at < limit) {
+                    0
+                } else {
+                    at
+                };
                 let says = usize::MAX - self.says[*step];
                 let shows = self.shows[*step];
-                if best.is_some_and(|(least, any, most, ..)| (at, shows, says) > (least, any, most))
+                if best
+                    .is_some_and(|(least, any, most, ..)| (place, shows, says) > (least, any, most))
                 {
                     continue;
                 }
                 let next_end = self.next_end(*step, at + self.says[*step]);
-                let order = (at, shows, says, next_end, index);
+                let order = (place, shows, says, at, next_end, index);
                 if best.is_none_or(|best| order < best) {
                     best = Some(order);
                 }
             }
-            let Some((at, .., index)) = best else {
+            let Some((_, _, _, at, _, index)) = best else {
                 self.tell_missing(frame, stuck, links);
                 return None;
             };
@@ -281,6 +293,16 @@ impl<'a> Chart<'a> {
                 }
             }
         }
+    }
+
+    /// Where the first text of the step ends that occurs first.
+    fn first_end(&self, frame: &Frame) -> Option<usize> {
+        let occurrences = frame.steps.iter().zip(&frame.cursors);
+        let occurrences = occurrences.filter_map(|(step, cursor)| {
+            let len = self.parts[*step].first()?.text()?.len();
+            Some((self.occurrence(*step, *cursor)?, len))
+        });
+        occurrences.min().map(|(at, len)| at + len)
     }
 
     /// Where the place behind a step may end first, if it begins at `from`.

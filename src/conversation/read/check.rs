@@ -126,6 +126,12 @@ fn attempt(
         draft.choose(&current.chosen);
         let found = tries.settle(reader, &renderer, &mut draft, text, current.kwargs.as_ref());
         let (shared, is_same) = (found.shared, found.is_same);
+        // Of a reading that is right the steps are doubted that lead to and from messages that hide others.
+        let hiding = if is_same {
+            draft.hiding(reader)
+        } else {
+            Vec::new()
+        };
         let chosen = draft.chosen(shared);
         let kwargs = Some(found.kwargs.clone());
         if is_same {
@@ -162,8 +168,25 @@ fn attempt(
             .rev()
             .skip(DOUBTED)
             .chain(behind.iter().skip(1));
-        let nearest = nearest.map(|link| (shared, *link));
-        for (worth, link) in nearest.chain(others.map(|link| (shared / 2, *link))) {
+        let at_hiding = |link: &&Link| {
+            let mut ranges = hiding.iter();
+            ranges.any(|range| range.start <= link.end && link.at <= range.end)
+        };
+        let doubted: Vec<(usize, &Link)> = match is_same {
+            true => {
+                let (near, far): (Vec<&Link>, Vec<&Link>) = links.iter().partition(at_hiding);
+                let near = near.into_iter().map(|link| (shared, link));
+                near.chain(far.into_iter().map(|link| (shared / 2, link)))
+                    .collect()
+            }
+            false => {
+                let nearest = nearest.map(|link| (shared, *link));
+                nearest
+                    .chain(others.map(|link| (shared / 2, *link)))
+                    .collect()
+            }
+        };
+        for (worth, link) in doubted {
             if open.len() >= MAX_OPEN {
                 break;
             }

@@ -37,6 +37,10 @@ pub(super) struct Unit {
     pub(super) taken: usize,
     /// True if it stands before all others.
     pub(super) moved: bool,
+    /// True for all that an assistant writes at once.
+    is_turn: bool,
+    /// Texts of it that stand behind messages within it.
+    rest: Map,
     /// The text that it was read from.
     pub(super) written: String,
     /// The ranges of the header, the text and the end of a turn that a response template reads, until other readings of the turn were
@@ -60,7 +64,7 @@ impl Draft {
             let range = link.end..next.at;
             match place.holds {
                 Holds::Definition | Holds::Definitions => draft.define(place, &text[range]),
-                Holds::Text | Holds::Turn => {
+                Holds::Text | Holds::Turn | Holds::Nothing => {
                     draft.take_place(place, text, link, step, next, &format.steps[next.step]);
                     if place.holds == Holds::Turn {
                         bodies.push((draft.turns.len() - 1, at, range));
@@ -173,14 +177,28 @@ impl Draft {
             .ranges
             .get(header)
             .map_or(link.end, |range| range.start);
+        if step.resumes
+            && let Some(unit) = self.turns.iter_mut().rev().find(|unit| unit.is_turn)
+            && let Some(key) = &place.key
+        {
+            let written = &text[link.end..next.at];
+            let said = spelled(written, place.written);
+            unit.rest.insert(key.as_str(), Value::from(said));
+            return;
+        }
         if !step.within || self.turns.is_empty() {
             let mut message = Map::new();
             message.insert("role", Value::from(role));
+            if place.holds == Holds::Nothing {
+                message.insert("content", Value::from(""));
+            }
             self.turns.push(Unit {
                 range: start..end,
                 readings: vec![message],
                 taken: 0,
                 moved: step.moved,
+                is_turn: place.holds == Holds::Turn,
+                rest: Map::new(),
                 written: String::new(),
                 turn: None,
             });
@@ -247,6 +265,22 @@ impl Draft {
         }
     }
 
+    /// Where messages stand whose texts hold what else begins and ends messages.
+    pub(super) fn hiding(&self, reader: &Reader<'_>) -> Vec<Range<usize>> {
+        let hides = |unit: &&Unit| {
+            let taken = unit.readings.get(unit.taken).cloned().unwrap_or_default();
+            let mut message = taken;
+            message.extend(
+                unit.rest
+                    .iter()
+                    .map(|(key, said)| (key.clone(), said.clone())),
+            );
+            reader.format.hidden_markers(&[Value::Object(message)]) > 0
+        };
+        let hiding = self.turns.iter().filter(hides);
+        hiding.map(|unit| unit.range.clone()).collect()
+    }
+
     /// Takes readings of turns that another reading of the text was right in.
     pub(super) fn choose(&mut self, chosen: &[((usize, usize), Map)]) {
         for unit in &mut self.turns {
@@ -289,8 +323,14 @@ impl Draft {
         let (moved, others): (Vec<&Unit>, Vec<&Unit>) =
             self.turns.iter().partition(|unit| unit.moved);
         let all = moved.into_iter().chain(others);
-        let taken = all.filter_map(|unit| unit.readings.get(unit.taken));
-        taken.cloned().map(Value::Object).collect()
+        let taken = all.filter_map(|unit| {
+            let mut message = unit.readings.get(unit.taken)?.clone();
+            for (key, said) in &unit.rest {
+                message.insert(key.clone(), said.clone());
+            }
+            Some(Value::Object(message))
+        });
+        taken.collect()
     }
 
     /// The conversation as it was taken.
