@@ -74,13 +74,14 @@ pub(crate) fn find(
         varying: Varying::default(),
         written: BTreeMap::new(),
         layouts: definitions::Layouts::default(),
+        reads_definitions: false,
     };
     bench.render_all(&format.settings);
     bench.write(&mut format);
     // What a chat template writes may hang on whether a text holds what it writes itself.
     bench.render_speaking(&format.markers());
     bench.write(&mut format);
-    if !format.reads_definitions() && format.keeps_definitions() {
+    if !bench.reads_definitions && format.keeps_definitions() {
         bench.render_definitions();
         format.definitions = bench.layouts.layout();
     }
@@ -119,6 +120,8 @@ struct Bench<'a> {
     written: BTreeMap<Spot, BTreeMap<Encoding, usize>>,
     /// How definitions of tools are written.
     layouts: definitions::Layouts,
+    /// True if definitions are written as JSON where no variable says otherwise.
+    reads_definitions: bool,
 }
 
 impl Bench<'_> {
@@ -221,7 +224,16 @@ impl Bench<'_> {
                     .for_each(|encoding| *counts.entry(*encoding).or_default() += 1);
             }
         }
-        self.layouts.note(&traced, &talk.tools);
+        let is_json = pieces.iter().any(|piece| match &piece.what {
+            What::InputText { spot, .. } => {
+                matches!(spot.holds, Holds::Definition | Holds::Definitions)
+            }
+            _ => false,
+        });
+        match is_json {
+            true => self.reads_definitions |= setting == 0,
+            false => self.layouts.note(&traced, &talk.tools),
+        }
         let seams = seams::seams(&traced.text, &pieces, talk);
         self.varying.note(&seams);
         for seam in seams {

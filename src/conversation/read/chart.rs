@@ -244,7 +244,10 @@ impl<'a> Chart<'a> {
                     None => self.occurrence(*step, cursor),
                 };
                 let Some(at) = found else { continue };
-                let place = if limit.is_some_and(|limit| at < limit) {
+                let place = if is_turn && at == frame.pos && self.opens(*step) {
+                    // Rather than a turn of nothing this is the beginning of the turn.
+                    usize::MAX
+                } else if limit.is_some_and(|limit| at < limit) {
                     0
                 } else {
                     at
@@ -293,6 +296,13 @@ impl<'a> Chart<'a> {
                 }
             }
         }
+    }
+
+    /// Returns true for a step to a turn that does not end the message before it.
+    fn opens(&self, step: usize) -> bool {
+        let step = &self.format.steps[step];
+        let before = step.before.map(|at| self.format.places[at].holds);
+        before == Some(Holds::Turn) && step.end.is_empty()
     }
 
     /// Where the first text of the step ends that occurs first.

@@ -22,7 +22,7 @@ const DOUBTED: usize = 4;
 
 /// How many more conversations are rendered where one was found whose texts hold what else begins and ends messages, to find one of
 /// which less is hidden so: a question may swallow the answer behind it, and render to the same text.
-const MAX_BETTER: usize = 120;
+const MAX_BETTER: usize = 200;
 
 /// How many readings wait to be tried.
 const MAX_OPEN: usize = 4096;
@@ -37,6 +37,7 @@ pub(super) fn read(reader: &Reader<'_>, text: &str) -> Result<Conversation, Read
         left: 0,
         all: MAX_TRIES,
         speaks: false,
+        is_found: false,
     };
     // Definitions that can be read tell where they end; those that cannot may reach into anything behind them.
     let found = either(reader, &chart, text, &mut tries, false);
@@ -95,9 +96,16 @@ fn attempt(
     let mut right: Option<(usize, Conversation)> = None;
     let mut open: Vec<Open> = vec![Open::default()];
     let mut seen: Vec<Vec<Link>> = Vec::new();
-    // The reading that agreed with the render for the longest stretch is tried first.
-    while let Some(at) = (0..open.len()).max_by_key(|at| (open[*at].worth, std::cmp::Reverse(*at)))
-    {
+    // The reading that agreed with the render for the longest stretch is tried first; once one was found, that of which the least is ruled
+    // out.
+    while let Some(at) = (0..open.len()).max_by_key(|at| {
+        let Open { worth, banned, .. } = &open[*at];
+        let few = match tries.is_found {
+            true => usize::MAX - banned.len(),
+            false => 0,
+        };
+        (few, *worth, std::cmp::Reverse(*at))
+    }) {
         let current = open.remove(at);
         let links = match chart.run(&current.banned, keeps) {
             Ok(links) => links,
@@ -125,6 +133,25 @@ fn attempt(
         };
         draft.choose(&current.chosen);
         let found = tries.settle(reader, &renderer, &mut draft, text, current.kwargs.as_ref());
+        if std::env::var("OBVD").is_ok() {
+            eprintln!(
+                "TRY worth {} banned {} shared {} of {} same {} left {} keeps {keeps} speaks {}",
+                current.worth,
+                current.banned.len(),
+                found.shared,
+                text.len(),
+                found.is_same,
+                tries.left,
+                tries.speaks
+            );
+            for m in &found.messages {
+                eprintln!("     {}", json::to_string(m));
+            }
+            eprintln!(
+                "     {:?}",
+                links.iter().map(|l| (l.step, l.at)).collect::<Vec<_>>()
+            );
+        }
         let (shared, is_same) = (found.shared, found.is_same);
         // Of a reading that is right the steps are doubted that lead to and from messages that hide others.
         let hiding = if is_same {
@@ -135,7 +162,9 @@ fn attempt(
         let chosen = draft.chosen(shared);
         let kwargs = Some(found.kwargs.clone());
         if is_same {
-            let hidden = reader.format.hidden_markers(&found.messages);
+            let shown = Value::Object(found.kwargs.clone());
+            let hidden = reader.format.hidden_markers(&found.messages)
+                + reader.format.hidden_markers(&[shown]);
             let is_better = right.as_ref().is_none_or(|(least, _)| hidden < *least);
             if is_better {
                 let draft_is_whole = draft.kept().is_none();
@@ -145,6 +174,7 @@ fn attempt(
                 };
                 if right.is_none() {
                     tries.left = tries.left.min(MAX_BETTER);
+                    tries.is_found = true;
                 }
                 right = Some((hidden, conversation));
             }
@@ -168,15 +198,20 @@ fn attempt(
             .rev()
             .skip(DOUBTED)
             .chain(behind.iter().skip(1));
-        let at_hiding = |link: &&Link| {
-            let mut ranges = hiding.iter();
-            ranges.any(|range| range.start <= link.end && link.at <= range.end)
+        // How many steps lie between a step and the nearest message that hides another.
+        let distance = |at: usize| {
+            let hides = |link: &Link| {
+                let mut ranges = hiding.iter();
+                ranges.any(|range| range.start <= link.end && link.at <= range.end)
+            };
+            let near = links.iter().enumerate().filter(|(_, link)| hides(link));
+            near.map(|(other, _)| at.abs_diff(other)).min()
         };
         let doubted: Vec<(usize, &Link)> = match is_same {
             true => {
-                let (near, far): (Vec<&Link>, Vec<&Link>) = links.iter().partition(at_hiding);
-                let near = near.into_iter().map(|link| (shared, link));
-                near.chain(far.into_iter().map(|link| (shared / 2, link)))
+                let all = links.iter().enumerate();
+                let all = all.map(|(at, link)| (distance(at).unwrap_or(usize::MAX), link));
+                all.map(|(far, link)| (shared.saturating_sub(far), link))
                     .collect()
             }
             false => {
@@ -281,11 +316,14 @@ struct Tries {
     all: usize,
     /// True if texts of turns may speak of delimiters.
     speaks: bool,
+    /// True if a reading was found, and a better one is looked for.
+    is_found: bool,
 }
 
 impl Tries {
     fn begin(&mut self, speaks: bool) {
         self.speaks = speaks;
+        self.is_found = false;
         self.left = if speaks { self.all } else { MAX_PLAIN_TRIES }.min(self.all);
     }
 
@@ -318,7 +356,7 @@ impl Tries {
             self.other_settings(&renderer, draft, text, &settings[1..], &mut best);
         }
         self.other_turns(reader, &renderer, draft, text, &mut best);
-        if known.is_some() && !best.is_same {
+        if known.is_some() && !best.is_same && !self.is_found {
             let before = best.shared;
             self.other_settings(&renderer, draft, text, &settings[1..], &mut best);
             if best.shared > before {
@@ -370,6 +408,9 @@ impl Tries {
                 unit.range.start > shared && unit.readings.len() > 1
             }));
             let kwargs = best.kwargs.clone();
+            if self.join_turns(renderer, draft, text, best) {
+                continue;
+            }
             let mut improved = None;
             for at in doubtful.into_iter().take(4) {
                 let taken = draft.turns[at].taken;
@@ -407,6 +448,30 @@ impl Tries {
             draft.turns[at].taken = other;
             *best = found;
         }
+    }
+
+    /// Reads turns side by side as one message, which a chat template may write as two; returns true if the render then agrees further.
+    fn join_turns(
+        &mut self,
+        renderer: &Renderer<'_>,
+        draft: &mut Draft,
+        text: &str,
+        best: &mut Rendered,
+    ) -> bool {
+        for at in draft.joinable(best.shared) {
+            if self.left == 0 {
+                return false;
+            }
+            draft.turns[at].joins ^= true;
+            let complete = Some(best.is_complete);
+            let found = self.render(renderer, draft, &best.kwargs.clone(), text, complete);
+            if found.is_same || found.shared > best.shared {
+                *best = found;
+                return true;
+            }
+            draft.turns[at].joins ^= true;
+        }
+        false
     }
 
     /// A reading rendered, as it is and with the names and ids that it lacks, or in one of the two ways where it is known which.

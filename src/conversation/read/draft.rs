@@ -37,6 +37,8 @@ pub(super) struct Unit {
     pub(super) taken: usize,
     /// True if it stands before all others.
     pub(super) moved: bool,
+    /// True if it is a part of the message before it.
+    pub(super) joins: bool,
     /// True for all that an assistant writes at once.
     is_turn: bool,
     /// Texts of it that stand behind messages within it.
@@ -197,6 +199,7 @@ impl Draft {
                 readings: vec![message],
                 taken: 0,
                 moved: step.moved,
+                joins: false,
                 is_turn: place.holds == Holds::Turn,
                 rest: Map::new(),
                 written: String::new(),
@@ -281,6 +284,16 @@ impl Draft {
         hiding.map(|unit| unit.range.clone()).collect()
     }
 
+    /// The turns that may be a part of the message before them, near a byte: those that stand behind a turn.
+    pub(super) fn joinable(&self, at: usize) -> Vec<usize> {
+        let pairs = self.turns.windows(2).enumerate();
+        let both = pairs.filter(|(_, pair)| {
+            let near = pair[0].range.start <= at && at <= pair[1].range.end;
+            near && pair.iter().all(|unit| unit.is_turn)
+        });
+        both.map(|(before, _)| before + 1).collect()
+    }
+
     /// Takes readings of turns that another reading of the text was right in.
     pub(super) fn choose(&mut self, chosen: &[((usize, usize), Map)]) {
         for unit in &mut self.turns {
@@ -323,14 +336,21 @@ impl Draft {
         let (moved, others): (Vec<&Unit>, Vec<&Unit>) =
             self.turns.iter().partition(|unit| unit.moved);
         let all = moved.into_iter().chain(others);
-        let taken = all.filter_map(|unit| {
-            let mut message = unit.readings.get(unit.taken)?.clone();
-            for (key, said) in &unit.rest {
-                message.insert(key.clone(), said.clone());
+        let mut messages: Vec<Value> = Vec::new();
+        for unit in all {
+            let Some(mut message) = unit.readings.get(unit.taken).cloned() else {
+                continue;
+            };
+            message.extend(unit.rest.clone());
+            match messages.last_mut() {
+                Some(Value::Object(before)) if unit.joins => {
+                    message.retain(|key, said| &**key != "role" && said.is_truthy());
+                    before.extend(message);
+                }
+                _ => messages.push(Value::Object(message)),
             }
-            Some(Value::Object(message))
-        });
-        taken.collect()
+        }
+        messages
     }
 
     /// The conversation as it was taken.
