@@ -35,16 +35,46 @@ pub(super) fn widened(
         }
     }
     for ((key, setting), members) in groups {
-        match common(&key, &members) {
-            Some(between) => {
-                out.entry(between).or_default().insert(setting);
+        for members in clusters(&key, members) {
+            match common(&key, &members) {
+                Some(between) => {
+                    out.entry(between).or_default().insert(setting);
+                }
+                None => members.into_iter().for_each(|between| {
+                    out.entry(between).or_default().insert(setting);
+                }),
             }
-            None => members.into_iter().for_each(|between| {
-                out.entry(between).or_default().insert(setting);
-            }),
         }
     }
     out
+}
+
+/// Those that have most of what stands behind the definitions in common: a place may have several headers, and what is common to these is
+/// none.
+fn clusters(key: &Between, members: Vec<Between>) -> Vec<Vec<Between>> {
+    let behind = |between: &Between| {
+        let part = around(&key.parts).and_then(|at| between.parts.get(at + 1));
+        part.and_then(ConnectionPart::text)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let mut found: Vec<(String, Vec<Between>)> = Vec::new();
+    for member in members {
+        let text = behind(&member);
+        let cluster = found.iter_mut().find(|(shared, _)| {
+            let common = common_suffix(shared, &text);
+            2 * common >= shared.len().min(text.len())
+        });
+        match cluster {
+            Some((shared, cluster)) => {
+                let len = common_suffix(shared, &text);
+                *shared = shared[shared.len() - len..].to_owned();
+                cluster.push(member);
+            }
+            None => found.push((text, vec![member])),
+        }
+    }
+    found.into_iter().map(|(_, members)| members).collect()
 }
 
 /// What all of a group have in common around the definitions; `None` where that is nothing by which these could be found.

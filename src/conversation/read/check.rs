@@ -47,7 +47,7 @@ pub(super) fn read(reader: &Reader<'_>, text: &str) -> Result<Conversation, Read
     let hidden = |conversation: &Conversation| reader.format.hidden_markers(&conversation.messages);
     match found {
         Err(first) => either(reader, &chart, text, &mut tries, true).map_err(|_| first),
-        Ok(found) if hidden(&found) == 0 || found.exact.is_none() => Ok(found),
+        Ok(found) if hidden(&found) == 0 || !found.tools.is_empty() => Ok(found),
         Ok(found) => match either(reader, &chart, text, &mut tries, true) {
             Ok(other) if hidden(&other) < hidden(&found) => Ok(other),
             _ => Ok(found),
@@ -132,25 +132,9 @@ fn attempt(
             return Ok(draft.conversation(messages, kwargs));
         };
         draft.choose(&current.chosen);
-        let found = tries.settle(reader, &renderer, &mut draft, text, current.kwargs.as_ref());
-        if std::env::var("OBVD").is_ok() {
-            eprintln!(
-                "TRY worth {} banned {} shared {} of {} same {} left {} keeps {keeps} speaks {}",
-                current.worth,
-                current.banned.len(),
-                found.shared,
-                text.len(),
-                found.is_same,
-                tries.left,
-                tries.speaks
-            );
-            for m in &found.messages {
-                eprintln!("     {}", json::to_string(m));
-            }
-            eprintln!(
-                "     {:?}",
-                links.iter().map(|l| (l.step, l.at)).collect::<Vec<_>>()
-            );
+        let mut found = tries.settle(reader, &renderer, &mut draft, text, current.kwargs.as_ref());
+        if found.is_same {
+            tries.show_turns(reader, &renderer, &mut draft, text, &mut found);
         }
         let (shared, is_same) = (found.shared, found.is_same);
         // Of a reading that is right the steps are doubted that lead to and from messages that hide others.
@@ -447,6 +431,40 @@ impl Tries {
             };
             draft.turns[at].taken = other;
             *best = found;
+        }
+    }
+
+    /// Reads turns otherwise whose texts hold what begins and ends messages, if they render to the same.
+    fn show_turns(
+        &mut self,
+        reader: &Reader<'_>,
+        renderer: &Renderer<'_>,
+        draft: &mut Draft,
+        text: &str,
+        best: &mut Rendered,
+    ) {
+        let hidden = |reading: &Map| {
+            let message = Value::Object(reading.clone());
+            reader.format.hidden_markers(&[message])
+        };
+        for at in 0..draft.turns.len() {
+            let unit = &draft.turns[at];
+            let taken = unit.taken;
+            let counts: Vec<usize> = unit.readings.iter().map(hidden).collect();
+            let least = counts.get(taken).copied().unwrap_or_default();
+            for (other, count) in counts.iter().enumerate() {
+                if *count >= least || self.left == 0 {
+                    continue;
+                }
+                draft.turns[at].taken = other;
+                let complete = Some(best.is_complete);
+                let found = self.render(renderer, draft, &best.kwargs.clone(), text, complete);
+                if found.is_same {
+                    *best = found;
+                    break;
+                }
+                draft.turns[at].taken = taken;
+            }
         }
     }
 

@@ -25,9 +25,12 @@ pub(super) fn readings(
     let mut found: Vec<Map> = Vec::new();
     if let Some(template) = &reader.template {
         let whole = format!("{body}{end}");
+        // The end may reach into the next header where all headers begin alike.
+        let own_end = before_header(reader, end);
+        let short = format!("{body}{own_end}");
         for prefix in prefixes(reader, template, before) {
             let prefix = prefix.as_str();
-            for response in [whole.as_str(), body] {
+            for response in [whole.as_str(), body, short.as_str()] {
                 if let Ok(message) = parse_response(response, Arc::clone(template), prefix, tools)
                     && !found.contains(&message)
                 {
@@ -55,6 +58,17 @@ pub(super) fn readings(
     }
     found.iter_mut().for_each(complete);
     found
+}
+
+/// The end of a turn without the text with which prompts begin.
+fn before_header<'t>(reader: &Reader<'_>, end: &'t str) -> &'t str {
+    let prompts = reader.format.steps.iter().filter(|step| step.prompt);
+    let headers = prompts.filter_map(|step| step.header.first()?.text());
+    let begun = headers.filter_map(|header| {
+        let mut starts = end.char_indices().map(|(at, _)| at);
+        starts.find(|at| !end[*at..].trim().is_empty() && header.starts_with(&end[*at..]))
+    });
+    &end[..begun.min().unwrap_or(end.len())]
 }
 
 /// Gives a message what every message of an assistant has.
