@@ -241,12 +241,12 @@ fn ban(link: &Link, reader: &Reader<'_>) -> (Option<usize>, usize, usize, usize)
 
 /// The kwargs of a reading that nothing checks: of the settings under which all of its steps occur the first.
 fn plain_kwargs(reader: &Reader<'_>, draft: &Draft) -> Map {
-    let settings = settings(reader, draft);
+    let (settings, _) = settings(reader, draft);
     settings.into_iter().next().unwrap_or_default()
 }
 
-/// The settings under which a reading may have been rendered, the likeliest first.
-fn settings(reader: &Reader<'_>, draft: &Draft) -> Vec<Map> {
+/// The settings under which a reading may have been rendered, the likeliest first, and how many of them its steps were seen under.
+fn settings(reader: &Reader<'_>, draft: &Draft) -> (Vec<Map>, usize) {
     let all = &reader.format.settings;
     let common = |at: usize| draft.settings.iter().all(|some| some.contains(&at));
     let likely: Vec<usize> = if draft.settings.is_empty() {
@@ -256,7 +256,8 @@ fn settings(reader: &Reader<'_>, draft: &Draft) -> Vec<Map> {
     };
     let others = (0..all.len()).filter(|at| !likely.contains(at));
     let mut found: Vec<Map> = Vec::new();
-    for at in likely.iter().copied().chain(others) {
+    let mut first = 0;
+    for (number, at) in likely.iter().copied().chain(others).enumerate() {
         // What is printed may be a text, or the JSON of a value.
         for spelled in [false, true] {
             let mut setting = all.get(at).cloned().unwrap_or_default();
@@ -271,11 +272,14 @@ fn settings(reader: &Reader<'_>, draft: &Draft) -> Vec<Map> {
                 found.push(setting);
             }
         }
+        if number < likely.len() {
+            first = found.len();
+        }
     }
     if found.is_empty() {
         found.push(draft.kwargs.clone());
     }
-    found
+    (found, first.max(1))
 }
 
 /// A reading as it was rendered.
@@ -330,8 +334,9 @@ impl Tries {
             clock: draft.clock.or(renderer.clock),
             ..*renderer
         };
-        let mut settings = settings(reader, draft);
-        if let Some(at) = known.and_then(|known| settings.iter().position(|one| one == known)) {
+        let (mut settings, likely) = settings(reader, draft);
+        let place = known.and_then(|known| settings.iter().position(|one| one == known));
+        if let Some(at) = place.filter(|at| draft.settings.is_empty() || *at < likely) {
             let first = settings.remove(at);
             settings.insert(0, first);
         }
@@ -340,9 +345,14 @@ impl Tries {
             self.other_settings(&renderer, draft, text, &settings[1..], &mut best);
         }
         self.other_turns(reader, &renderer, draft, text, &mut best);
-        if known.is_some() && !best.is_same && !self.is_found {
+        if known.is_some() && !best.is_same {
             let before = best.shared;
-            self.other_settings(&renderer, draft, text, &settings[1..], &mut best);
+            // To find a better reading than one that is right is not worth a try of every variable.
+            let others = match self.is_found {
+                true => &settings[1..likely],
+                false => &settings[1..],
+            };
+            self.other_settings(&renderer, draft, text, others, &mut best);
             if best.shared > before {
                 self.other_turns(reader, &renderer, draft, text, &mut best);
             }
