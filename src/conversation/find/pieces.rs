@@ -114,6 +114,8 @@ fn class(run: &Run, talk: &Talk) -> Class {
             }
         }
         ("messages", _) => Class::Repeated,
+        // Of no tools nothing can be shown but that there are none.
+        ("tools", _) if talk.tools.is_empty() => Class::Constant,
         ("tools", _) => Class::Tools,
         (name, _) if talk.kwargs.contains_key(name) => Class::Kwarg(name.to_owned()),
         _ => Class::Constant,

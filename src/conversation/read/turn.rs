@@ -64,7 +64,10 @@ pub(super) fn readings(
 fn before_header<'t>(reader: &Reader<'_>, end: &'t str) -> &'t str {
     let prompts = reader.format.steps.iter().filter(|step| step.prompt);
     let headers = prompts.filter_map(|step| step.header.first()?.text());
-    let begun = headers.filter_map(|header| {
+    // Where all renders end with a prompt no step has it for a header.
+    let template = reader.format.response_template.as_ref();
+    let anchor = template.and_then(|one| one.get("start_anchor")?.as_str());
+    let begun = headers.chain(anchor).filter_map(|header| {
         let mut starts = end.char_indices().map(|(at, _)| at);
         starts.find(|at| !end[*at..].trim().is_empty() && header.starts_with(&end[*at..]))
     });
