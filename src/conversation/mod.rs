@@ -110,7 +110,8 @@ pub fn derive_with(
     if keeps {
         findings.push(Finding {
             code: "definitions-kept".to_owned(),
-            text: "definitions of tools are not written as JSON: they are kept as text".to_owned(),
+            text: "definitions of tools could not be read everywhere: they are kept as text"
+                .to_owned(),
             example: None,
         });
     }

@@ -16,7 +16,7 @@ use crate::conversation::format::{
 use crate::conversation::render::object;
 use crate::value::{Map, Value, json};
 
-/// The types of which arguments are tried.
+/// The types of which arguments are tried, the plainest first.
 const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "array", "object"];
 
 /// How much of the constant text before the first and behind the last text of tools is looked at, in bytes.
@@ -143,8 +143,8 @@ impl Layouts {
                 before: before.as_ref().map(|spot| index[spot]),
                 tool: *tool,
                 argument: *argument,
-                of: of.iter().cloned().collect(),
-                to: to.iter().cloned().collect(),
+                of: plainest_first(of),
+                to: plainest_first(to),
             }
         });
         Some(DefinitionLayout {
@@ -152,6 +152,14 @@ impl Layouts {
             texts: texts.collect(),
         })
     }
+}
+
+/// The kinds in the order of [`TYPES`], so that of several that are written alike the plainest is read.
+fn plainest_first(kinds: &BTreeSet<ArgumentKind>) -> Vec<ArgumentKind> {
+    let mut kinds: Vec<ArgumentKind> = kinds.iter().cloned().collect();
+    let place = |kind: &ArgumentKind| TYPES.iter().position(|one| *one == kind.kind);
+    kinds.sort_by_key(|kind| (place(kind).unwrap_or(TYPES.len()), kind.required));
+    kinds
 }
 
 /// From one of a list to another; `None` if it is neither the next nor the first.

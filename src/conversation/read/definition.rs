@@ -363,3 +363,84 @@ fn set(value: &mut Value, path: &[String], new: Value) {
         set(members.get_or_insert_null(key.as_str()), rest, new);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `name(argument: int, ...)`, one after the other; `int` is only written for an integer.
+    fn layout() -> DefinitionLayout {
+        let text = |path: &[&str], names: bool| DefinitionText {
+            path: path.iter().map(|key| (*key).to_owned()).collect(),
+            names,
+            again: 0,
+            written: Encoding::AsIs,
+        };
+        let name = text(&["function", "name"], false);
+        let argument = text(&["function", "parameters", "properties", "*"], true);
+        let kind = |kind: &str| ArgumentKind {
+            kind: kind.to_owned(),
+            required: true,
+        };
+        let step = |after, text: &str, before, tool, argument, of: &[&str]| DefinitionStep {
+            after,
+            text: text.to_owned(),
+            before,
+            tool,
+            argument,
+            of: of.iter().map(|one| kind(one)).collect(),
+            to: Vec::new(),
+        };
+        use Advance::{First, Next, Same};
+        let mut steps = vec![
+            step(None, "tools: ", Some(0), First, Same, &[]),
+            step(Some(0), "(", Some(1), Same, First, &[]),
+        ];
+        for (written, of) in [("int", "integer"), ("str", "string")] {
+            let more = format!(": {written}, ");
+            steps.push(step(Some(1), &more, Some(1), Same, Next, &[of]));
+            let over = format!(": {written}); ");
+            steps.push(step(Some(1), &over, Some(0), Next, Same, &[of]));
+            let end = format!(": {written}).");
+            steps.push(step(Some(1), &end, None, Same, Same, &[of]));
+        }
+        DefinitionLayout {
+            texts: vec![name, argument],
+            steps,
+        }
+    }
+
+    #[test]
+    fn kinds_are_read_from_constants() {
+        let text = "tools: weigh(what: str, times: int); paint(x: str).";
+        let from = text.find("weigh").expect("the first");
+        let (tools, end) = read(&layout(), text, from).expect("tools");
+        assert_eq!(&text[end..], ": str).");
+        let shown = json::to_string(&Value::Array(tools));
+        let argument = |name: &str, kind: &str| format!(r#""{name}": {{"type": "{kind}"}}"#);
+        for wanted in [
+            r#""name": "weigh""#.to_owned(),
+            argument("what", "string"),
+            argument("times", "integer"),
+            r#""required": ["what", "times"]"#.to_owned(),
+            r#""name": "paint""#.to_owned(),
+        ] {
+            assert!(shown.contains(&wanted), "{wanted} in {shown}");
+        }
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_no_definition() {
+        let layout = layout();
+        assert_eq!(read(&layout, "tools: weigh(what: bool).", 7), None);
+        assert_eq!(read(&layout, "tolls: weigh(what: str).", 7), None);
+        // A kind that no step allows both before and behind the name.
+        let mut narrow = layout;
+        narrow.steps[1].to = vec![ArgumentKind {
+            kind: "integer".to_owned(),
+            required: true,
+        }];
+        assert_eq!(read(&narrow, "tools: weigh(what: str).", 7), None);
+        assert!(read(&narrow, "tools: weigh(what: int).", 7).is_some());
+    }
+}

@@ -398,6 +398,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn any_of_few_delimiters_may_be_text() {
+        let all = meant(3);
+        assert_eq!(all.len(), 7);
+        assert_eq!(all[..2], [vec![0, 1, 2], vec![1, 2]]);
+        assert!(all.contains(&vec![0, 2]));
+        // Of many only each alone, and each with all behind it.
+        assert_eq!(meant(MAX_ANY + 1).len(), 2 * (MAX_ANY + 1) - 1);
+    }
+
+    #[test]
     fn space_around_texts_may_be_theirs() {
         let mut message = Map::new();
         message.insert("role", Value::from("assistant"));
