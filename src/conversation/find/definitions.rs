@@ -44,13 +44,13 @@ struct Found {
     written: BTreeSet<Encoding>,
 }
 
-/// What tells one step from another.
+/// The parts of a step by which it is told from others.
 type Between = (Option<Spot>, String, Option<Spot>, Advance, Advance);
 
 /// The kinds of the arguments before and behind a step.
 type Kinds = (BTreeSet<ArgumentKind>, BTreeSet<ArgumentKind>);
 
-/// What was seen of the definitions of tools.
+/// The texts of tools that were seen in renders, and the constants between them.
 #[derive(Debug, Default)]
 pub(super) struct Layouts {
     steps: BTreeMap<Between, Kinds>,

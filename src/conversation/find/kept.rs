@@ -77,7 +77,8 @@ fn clusters(key: &Between, members: Vec<Between>) -> Vec<Vec<Between>> {
     found.into_iter().map(|(_, members)| members).collect()
 }
 
-/// What all of a group have in common around the definitions; `None` where that is nothing by which these could be found.
+/// The step with the texts that all of a group have in common around the definitions; `None` where that is nothing by which these
+/// could be found.
 fn common(key: &Between, members: &[Between]) -> Option<Between> {
     let at = around(&key.parts)?;
     let text = |between: &Between, at: Option<usize>| {

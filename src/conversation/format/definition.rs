@@ -15,7 +15,7 @@ use super::{Encoding, is_false};
 pub struct DefinitionLayout {
     /// The texts that come from tools. Steps name them by their index.
     pub texts: Vec<DefinitionText>,
-    /// What may stand before the first of them, between two, and behind the last.
+    /// The constants that may stand before the first of them, between two, and behind the last.
     pub steps: Vec<DefinitionStep>,
 }
 
@@ -37,7 +37,7 @@ pub struct DefinitionText {
     pub written: Encoding,
 }
 
-/// What stands between two texts that come from tools.
+/// A constant text between two texts that come from tools.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -80,7 +80,7 @@ pub enum Advance {
     First,
 }
 
-/// What a chat template may choose the constants around an argument by.
+/// The kind of an argument, by which a chat template may choose the constants around it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -94,7 +94,7 @@ pub struct ArgumentKind {
 }
 
 impl DefinitionLayout {
-    /// What does not fit together: where, and why.
+    /// Returns where it does not fit together, and why.
     pub(super) fn wrong(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         for (at, step) in self.steps.iter().enumerate() {

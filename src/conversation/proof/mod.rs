@@ -263,7 +263,7 @@ fn tried(
     }
 }
 
-/// What became of a conversation that was read.
+/// The outcome for a conversation that was read.
 fn compared(
     renderer: &Renderer<'_>,
     talk: &Talk,

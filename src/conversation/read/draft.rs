@@ -97,14 +97,23 @@ impl Draft {
         }
         self.prompt |= step.prompt;
         let added = step.end.len()..step.end.len() + step.added.len();
-        let stretch = &link.ranges[added];
-        if let (Some(first), Some(last)) = (stretch.first(), stretch.last()) {
-            self.added.push(Added {
-                start: first.start,
-                end: last.end,
-                text: text[first.start..last.end].to_owned(),
-            });
+        // Definitions of tools are no part of what is added around them.
+        let mut stretch: Option<Range<usize>> = None;
+        let mut stretches = Vec::new();
+        for (part, range) in step.added.iter().zip(&link.ranges[added]) {
+            if part.is_definitions() {
+                stretches.extend(stretch.take());
+            } else {
+                let start = stretch.map_or(range.start, |stretch| stretch.start);
+                stretch = Some(start..range.end);
+            }
         }
+        stretches.extend(stretch);
+        self.added.extend(stretches.into_iter().map(|range| Added {
+            start: range.start,
+            end: range.end,
+            text: text[range].to_owned(),
+        }));
         for (part, range) in step.parts().zip(&link.ranges) {
             let ConnectionPart::Hole { any, name } = part else {
                 continue;
