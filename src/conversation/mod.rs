@@ -21,8 +21,9 @@ use crate::response_template::Document;
 use render::Renderer;
 
 pub use format::{
-    Connection, ConnectionPart, ConversationFormat, Encoding, Handing, Holds, Hole, InputText,
-    InvalidFormat, VERSION,
+    Advance, ArgumentKind, Connection, ConnectionPart, ConversationFormat, DefinitionLayout,
+    DefinitionStep, DefinitionText, Encoding, Handing, Holds, Hole, InputText, InvalidFormat,
+    VERSION,
 };
 pub use proof::{Conversations, Example, Extent, Finding, Report, Verdict};
 pub use read::{Added, Conversation, ReadError, ReadSpan, Reader, Reason};
@@ -101,28 +102,16 @@ pub fn derive_with(
         handing: found.format.handing,
     };
     let (conversations, mut findings) = proof::prove(&reader, &renderer, &found.reasoning, extent);
-    let as_json = found
-        .format
-        .places
-        .iter()
-        .any(|place| matches!(place.holds, Holds::Definition | Holds::Definitions));
-    let keeps = !as_json
-        && found.format.steps.iter().any(|step| {
-            let mut parts = step.parts();
-            parts.any(|part| {
-                matches!(
-                    part,
-                    ConnectionPart::Hole {
-                        any: Hole::Definitions,
-                        ..
-                    }
-                )
-            })
-        });
+    // A layout reads what it was found from: where some conversation has definitions that it does not, they are kept.
+    let keeps = conversations.kept > 0
+        || (!found.format.reads_definitions()
+            && found.format.keeps_definitions()
+            && found.format.definitions.is_none());
     if keeps {
         findings.push(Finding {
             code: "definitions-kept".to_owned(),
-            text: "definitions of tools are not written as JSON: they are kept as text".to_owned(),
+            text: "definitions of tools could not be read everywhere: they are kept as text"
+                .to_owned(),
             example: None,
         });
     }

@@ -4,6 +4,7 @@ mod accepted;
 mod alone;
 mod architecture;
 mod constrained;
+mod conversations;
 #[cfg(feature = "project")]
 mod deltas;
 mod derive;

@@ -267,7 +267,7 @@ fn conversations() -> Vec<(&'static str, Value, bool)> {
         .assert();
     let read: Value = serde_json::from_slice(&out.get_output().stdout).expect("JSON");
     let mut broken = format.clone();
-    broken["places"][0]["holds"] = "nothing".into();
+    broken["places"][0]["holds"] = "anything".into();
     vec![
         ("conversation-format", format, true),
         ("conversation-format", broken, false),

@@ -24,7 +24,7 @@ For each chat template conversations of up to ten turns are made up from a seed,
 answers take turns, a third in any order, a third with empty texts, other scripts, and texts that look like headers. *back*: what was read
 renders to the very same text again, and of plain words everything that the render shows is in the message that it came from. *alike*: of
 these, another conversation came back, which renders to the same text, so that nobody could tell the two apart. *proved*: all came back.
-*proved in part*: all came back, but definitions of tools that are no JSON are kept as text in `added`. *not proved*: some did not; the
+*proved in part*: all came back, but definitions of tools that could not be read are kept as text in `added`. *not proved*: some did not; the
 first reason is given. *render*: what the chat template drops or trims, as far as the conversations show it.
 ";
 

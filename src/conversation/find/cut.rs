@@ -17,6 +17,7 @@ pub(super) struct Between {
     pub(super) before: Option<usize>,
     pub(super) within: bool,
     pub(super) moved: bool,
+    pub(super) resumes: bool,
     pub(super) prompt: bool,
     pub(super) parts: Vec<ConnectionPart>,
 }
@@ -28,10 +29,21 @@ pub(super) fn steps(
 ) -> Vec<Connection> {
     let of_message = |at: Option<usize>| {
         let holds = at.and_then(|at| places.get(at)).map(|place| place.holds);
-        matches!(holds, Some(Holds::Text | Holds::Turn))
+        matches!(holds, Some(Holds::Text | Holds::Turn | Holds::Nothing))
+    };
+    let is_silent = |at: Option<usize>| {
+        let holds = at.and_then(|at| places.get(at)).map(|place| place.holds);
+        holds == Some(Holds::Nothing)
+    };
+    let is_turn = |at: Option<usize>| {
+        let holds = at.and_then(|at| places.get(at)).map(|place| place.holds);
+        holds == Some(Holds::Turn)
     };
     let usable = seen.iter().filter(|(between, _)| {
-        between.before.is_none() || !of_message(between.after) || has_text(&between.parts)
+        between.before.is_none()
+            || !of_message(between.after)
+            || is_silent(between.after)
+            || has_text(&between.parts)
     });
     // The headers of messages that stand behind a message whose end is known.
     let mut known: BTreeMap<usize, BTreeSet<Vec<ConnectionPart>>> = BTreeMap::new();
@@ -48,7 +60,7 @@ pub(super) fn steps(
     let mut steps: Vec<Connection> = usable
         .map(|(between, settings)| {
             let (end, rest) = if of_message(between.after) && !between.within {
-                cut(between, seen, &known)
+                cut(between, seen, &known, is_turn(between.after))
             } else {
                 (Vec::new(), between.parts.clone())
             };
@@ -60,6 +72,7 @@ pub(super) fn steps(
                 before: between.before,
                 within: between.within,
                 moved: between.moved,
+                resumes: between.resumes,
                 prompt: between.prompt,
                 // Text that also occurs with no kwarg set does not depend on a setting.
                 settings: if settings.contains(&0) {
@@ -98,10 +111,6 @@ pub(super) fn steps(
         }
     }
     let mut steps = without_repetitions(steps, places);
-    let is_turn = |at: Option<usize>| {
-        let holds = at.and_then(|at| places.get(at)).map(|place| place.holds);
-        holds == Some(Holds::Turn)
-    };
     // Two turns without a header between are written as one.
     let headers: Vec<String> = steps
         .iter()
@@ -152,12 +161,20 @@ fn cut(
     between: &Between,
     seen: &BTreeMap<Between, BTreeSet<usize>>,
     known: &BTreeMap<usize, BTreeSet<Vec<ConnectionPart>>>,
+    is_turn: bool,
 ) -> (Vec<ConnectionPart>, Vec<ConnectionPart>) {
     if between.before.is_none() && !between.prompt {
         return (between.parts.clone(), Vec::new());
     }
     if let Some(found) = cut_by_end(between, seen) {
         return found;
+    }
+    // Where nothing stands behind a text that is the last, nothing ends it.
+    let mut ends = seen.keys().filter(|other| {
+        other.after == between.after && !other.within && other.before.is_none() && !other.prompt
+    });
+    if !is_turn && ends.any(|end| end.parts.is_empty()) {
+        return (Vec::new(), between.parts.clone());
     }
     let headers = between.before.and_then(|before| known.get(&before));
     let fits = headers
@@ -189,12 +206,36 @@ fn cut(
         .chain(others.filter(begins).map(|other| other.parts.as_slice()))
         .collect();
     if alike.len() > 1 {
-        let end = common_prefix(&alike);
+        let mut end = common_prefix(&alike);
+        // Headers may begin alike: what they begin with is no end.
+        without_header(&mut end, known.values().flatten());
         if let Some(rest) = strip_prefix(&between.parts, &end) {
             return (end, rest);
         }
     }
     (Vec::new(), between.parts.clone())
+}
+
+/// Takes from an end the text with which one of the headers begins.
+fn without_header<'h>(
+    end: &mut Vec<ConnectionPart>,
+    headers: impl Iterator<Item = &'h Vec<ConnectionPart>>,
+) {
+    let Some(ConnectionPart::Text(text)) = end.last_mut() else {
+        return;
+    };
+    let shared = headers.filter_map(|header| {
+        let header = header.first()?.text()?;
+        let starts = text.char_indices().map(|(at, _)| at);
+        let mut begun = starts.filter(|at| header.starts_with(&text[*at..]));
+        begun.next()
+    });
+    if let Some(at) = shared.min() {
+        text.truncate(at);
+        if text.is_empty() {
+            end.pop();
+        }
+    }
 }
 
 /// The end of the message before, as it is where that is the last, and the rest.
@@ -235,7 +276,7 @@ fn without_repetitions(steps: Vec<Connection>, places: &[InputText]) -> Vec<Conn
                 step.before,
                 step.prompt,
                 step.within,
-                step.moved,
+                (step.moved, step.resumes),
             )
         };
         if key(a) != key(b) {

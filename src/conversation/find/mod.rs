@@ -9,18 +9,20 @@
 //! The renders are some hundreds, each a few messages long, whatever the chat template: the cost is linear in what one render costs.
 
 mod cut;
+mod definitions;
 mod handing;
 mod kept;
 mod pieces;
 mod seams;
 mod settings;
+mod silent;
 pub(crate) mod talks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
 use crate::conversation::format::{
-    ConnectionPart, ConversationFormat, Encoding, Handing, InputText, VERSION,
+    ConnectionPart, ConversationFormat, Encoding, Handing, Holds, InputText, VERSION, append,
 };
 use crate::conversation::render::{Renderer, Talk};
 use crate::response_template::Document;
@@ -68,11 +70,21 @@ pub(crate) fn find(
         renderer,
         reasoning: &reasoning,
         seams: BTreeMap::new(),
+        silent: BTreeMap::new(),
         varying: Varying::default(),
         written: BTreeMap::new(),
+        layouts: definitions::Layouts::default(),
+        reads_definitions: false,
     };
     bench.render_all(&format.settings);
     bench.write(&mut format);
+    // What a chat template writes may hang on whether a text holds what it writes itself.
+    bench.render_speaking(&format.markers());
+    bench.write(&mut format);
+    if !bench.reads_definitions && format.keeps_definitions() {
+        bench.render_definitions();
+        format.definitions = bench.layouts.layout();
+    }
     Ok(Found { format, reasoning })
 }
 
@@ -92,15 +104,24 @@ fn dates(source: &ChatTemplateSource) -> Vec<String> {
     found.into_iter().collect()
 }
 
+/// How many constants the texts of conversations are made to hold.
+const MAX_CONSTANTS: usize = 48;
+
 /// The renders, as they come in.
 struct Bench<'a> {
     renderer: Renderer<'a>,
     reasoning: &'a str,
     /// The seams, each with the settings under which it was seen.
     seams: BTreeMap<Seam, BTreeSet<usize>>,
+    /// The seams before and behind messages that show nothing.
+    silent: BTreeMap<(Seam, Seam), BTreeSet<usize>>,
     varying: Varying,
     /// The ways in which each place may be written.
     written: BTreeMap<Spot, BTreeMap<Encoding, usize>>,
+    /// How definitions of tools are written.
+    layouts: definitions::Layouts,
+    /// True if definitions are written as JSON where no variable says otherwise.
+    reads_definitions: bool,
 }
 
 impl Bench<'_> {
@@ -128,7 +149,7 @@ impl Bench<'_> {
                 self.add(order, tools, dress, 0, settings);
             }
             for setting in 1..settings.len() {
-                for tools in [0, 1, 2] {
+                for tools in [0, 1, 2, 4, 5, 9] {
                     self.add(order, tools, Dress::Plain, setting, settings);
                 }
             }
@@ -139,6 +160,39 @@ impl Bench<'_> {
             }
         }
         self.find_dates();
+    }
+
+    /// Renders conversations whose texts hold constants of the format: a chat template may leave out what a text already has.
+    fn render_speaking(&mut self, constants: &[String]) {
+        for constant in constants.iter().take(MAX_CONSTANTS) {
+            for order in ["u", "su", "uau", "suaua", "du", "uctau"] {
+                for tools in [0, 2] {
+                    let mut talk = self.talk(order, tools, Dress::Plain);
+                    talk.messages
+                        .iter_mut()
+                        .for_each(|message| talks::speak(message, constant));
+                    for prompt in [false, true] {
+                        talk.prompt = prompt;
+                        self.note(&talk, 0);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Renders tools of many kinds, for the layout of definitions that are no JSON.
+    fn render_definitions(&mut self) {
+        for tools in definitions::offers() {
+            for order in ["u", "su"] {
+                let talk = Talk {
+                    tools: tools.clone(),
+                    ..self.talk(order, 0, Dress::Plain)
+                };
+                if let Ok(traced) = self.renderer.traced(&talk) {
+                    self.layouts.note(&traced, &talk.tools);
+                }
+            }
+        }
     }
 
     fn talk(&self, order: &str, tools: usize, dress: Dress) -> Talk {
@@ -152,22 +206,49 @@ impl Bench<'_> {
                 prompt,
                 ..self.talk(order, tools, dress)
             };
-            let Ok(traced) = self.renderer.traced(&talk) else {
-                continue;
-            };
-            let pieces = pieces::pieces(&traced, &talk, &self.renderer);
-            for piece in &pieces {
-                if let What::InputText { spot, written, .. } = &piece.what {
-                    let counts = self.written.entry(spot.clone()).or_default();
-                    written
-                        .iter()
-                        .for_each(|encoding| *counts.entry(*encoding).or_default() += 1);
-                }
+            self.note(&talk, setting);
+        }
+    }
+
+    /// Renders a conversation, and notes how it is written.
+    fn note(&mut self, talk: &Talk, setting: usize) {
+        let Ok(traced) = self.renderer.traced(talk) else {
+            return;
+        };
+        let pieces = pieces::pieces(&traced, talk, &self.renderer);
+        for piece in &pieces {
+            if let What::InputText { spot, written, .. } = &piece.what {
+                let counts = self.written.entry(spot.clone()).or_default();
+                written
+                    .iter()
+                    .for_each(|encoding| *counts.entry(*encoding).or_default() += 1);
             }
-            let seams = seams::seams(&traced.text, &pieces, &talk);
-            self.varying.note(&seams);
-            for seam in seams {
-                self.seams.entry(seam).or_default().insert(setting);
+        }
+        let is_json = pieces.iter().any(|piece| match &piece.what {
+            What::InputText { spot, .. } => {
+                matches!(spot.holds, Holds::Definition | Holds::Definitions)
+            }
+            _ => false,
+        });
+        match is_json {
+            true => self.reads_definitions |= setting == 0,
+            false => self.layouts.note(&traced, &talk.tools),
+        }
+        let seams = seams::seams(&traced.text, &pieces, talk);
+        self.varying.note(&seams);
+        for seam in seams {
+            self.seams.entry(seam).or_default().insert(setting);
+        }
+        if let Some(pieces) = silent::with_silent(&traced.text, &pieces, talk, &self.renderer) {
+            let seams = seams::seams(&traced.text, &pieces, talk);
+            let is_silent = |spot: &Option<Spot>| {
+                let holds = spot.as_ref().map(|spot| spot.holds);
+                holds == Some(Holds::Nothing)
+            };
+            let pairs = seams.windows(2).filter(|pair| is_silent(&pair[0].before));
+            for pair in pairs {
+                let pair = (pair[0].clone(), pair[1].clone());
+                self.silent.entry(pair).or_default().insert(setting);
             }
         }
     }
@@ -205,20 +286,29 @@ impl Bench<'_> {
 
     /// Puts the format together.
     fn write(&self, format: &mut ConversationFormat) {
+        let silent: Vec<(&(Seam, Seam), &BTreeSet<usize>)> = self
+            .silent
+            .iter()
+            .filter(|(pair, _)| !self.is_told(pair))
+            .collect();
+        let pairs = silent.iter().flat_map(|((one, other), _)| [one, other]);
         let spots: BTreeSet<&Spot> = self
             .seams
             .keys()
+            .chain(pairs.clone())
             .flat_map(|seam| seam.after.iter().chain(&seam.before))
             .collect();
         let index: BTreeMap<&Spot, usize> = spots.iter().copied().zip(0..).collect();
         format.places = spots.iter().map(|spot| self.place(spot)).collect();
         let mut seen: BTreeMap<cut::Between, BTreeSet<usize>> = BTreeMap::new();
-        for (seam, settings) in &self.seams {
+        let settings = silent.iter().flat_map(|(_, settings)| [*settings; 2]);
+        for (seam, settings) in self.seams.iter().chain(pairs.zip(settings)) {
             let between = cut::Between {
                 after: seam.after.as_ref().map(|spot| index[spot]),
                 before: seam.before.as_ref().map(|spot| index[spot]),
                 within: seam.within,
                 moved: seam.moved,
+                resumes: seam.resumes,
                 prompt: seam.prompt,
                 parts: self.varying.parts(seam),
             };
@@ -227,6 +317,30 @@ impl Bench<'_> {
         let seen = kept::widened(seen);
         format.openers = cut::openers(&seen, &format.places);
         format.steps = cut::steps(&seen, &format.places);
+    }
+
+    /// Returns true if a message that shows nothing is written as one whose text is empty.
+    fn is_told(&self, (one, other): &(Seam, Seam)) -> bool {
+        let role = one.before.as_ref().and_then(|spot| spot.role.as_ref());
+        let whole = |one: &Seam, other: &Seam| {
+            let mut parts = self.varying.parts(one);
+            for part in self.varying.parts(other) {
+                append(&mut parts, part);
+            }
+            parts
+        };
+        let wanted = whole(one, other);
+        let before = self.seams.keys().filter(|seam| {
+            let spot = seam.before.as_ref();
+            seam.after == one.after && spot.is_some_and(|spot| spot.role.as_ref() == role)
+        });
+        before.into_iter().any(|before| {
+            let mut behind = self.seams.keys().filter(|seam| {
+                let key = (&seam.after, &seam.before, seam.prompt);
+                key == (&before.before, &other.before, other.prompt)
+            });
+            behind.any(|behind| whole(before, behind) == wanted)
+        })
     }
 
     fn place(&self, spot: &Spot) -> InputText {

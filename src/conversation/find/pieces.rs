@@ -114,6 +114,8 @@ fn class(run: &Run, talk: &Talk) -> Class {
             }
         }
         ("messages", _) => Class::Repeated,
+        // Of no tools nothing can be shown but that there are none.
+        ("tools", _) if talk.tools.is_empty() => Class::Constant,
         ("tools", _) => Class::Tools,
         (name, _) if talk.kwargs.contains_key(name) => Class::Kwarg(name.to_owned()),
         _ => Class::Constant,
@@ -131,13 +133,23 @@ fn mark_repeated(runs: &mut [(Range<usize>, Class)], talk: &Talk, renderer: &Ren
     // Messages may be written in another order than they stand in, but each at one place.
     let mut current = None;
     let mut closed: BTreeSet<usize> = BTreeSet::new();
+    let mut written: BTreeSet<InputPath> = BTreeSet::new();
     for (_, class) in runs.iter_mut() {
         let (Class::Turn(index, _) | Class::Text(index, _)) = &*class else {
             continue;
         };
-        if closed.contains(index) && matches!(class, Class::Turn(..)) {
-            *class = Class::Repeated;
-            continue;
+        if let Class::Turn(_, path) = &*class {
+            if closed.contains(index) {
+                // A text that was not written before is the rest of the turn, which goes on behind other messages.
+                *class = match path.as_ref() {
+                    [_, _, InputStep::Key(key)] if !written.contains(path) => {
+                        Class::Text(*index, key.clone())
+                    }
+                    _ => Class::Repeated,
+                };
+                continue;
+            }
+            written.insert(path.clone());
         }
         if current != Some(*index) {
             closed.extend(current);
@@ -262,7 +274,7 @@ fn texts(text: &str, runs: &[(Range<usize>, Class)], talk: &Talk) -> Vec<Piece> 
 }
 
 /// The ways in which a text may have been written to look so.
-fn encodings(seen: &str, value: Option<&Value>) -> BTreeSet<Encoding> {
+pub(super) fn encodings(seen: &str, value: Option<&Value>) -> BTreeSet<Encoding> {
     let Some(text) = value.and_then(Value::as_str) else {
         return BTreeSet::new();
     };

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::pieces::{Piece, Spot, What};
-use crate::conversation::format::{ConnectionPart, Hole, append};
+use crate::conversation::format::{ConnectionPart, Holds, Hole, append};
 use crate::conversation::render::Talk;
 
 /// A stretch between two places of one render.
@@ -16,6 +16,8 @@ pub(super) struct Seam {
     pub(super) within: bool,
     /// True if the message of the place after stands before all others, although it is written behind one.
     pub(super) moved: bool,
+    /// True if the place after belongs to the turn of an assistant that goes on behind the messages in between.
+    pub(super) resumes: bool,
     pub(super) prompt: bool,
     pub(super) bits: Vec<Bit>,
 }
@@ -62,9 +64,11 @@ pub(super) fn seams(text: &str, pieces: &[Piece], talk: &Talk) -> Vec<Seam> {
             }),
             What::InputText { spot, message, .. } => {
                 let of = before.as_ref().and_then(|(_, message)| *message);
+                let resumes = is_rest(spot) && *message < last;
                 let seam = Seam {
                     within: of.is_some() && of == *message,
-                    moved: *message == Some(0) && last.is_some_and(|last| last > 0),
+                    moved: *message == Some(0) && last.is_some_and(|last| last > 0) && !resumes,
+                    resumes,
                     after: before.take().map(|(spot, _)| spot),
                     before: Some(spot.clone()),
                     prompt: false,
@@ -85,11 +89,17 @@ pub(super) fn seams(text: &str, pieces: &[Piece], talk: &Talk) -> Vec<Seam> {
             before: None,
             within: false,
             moved: false,
+            resumes: false,
             prompt: talk.prompt,
             bits,
         });
     }
     seams
+}
+
+/// Returns true for what a turn has behind messages that stand within it.
+fn is_rest(spot: &Spot) -> bool {
+    spot.holds == Holds::Text && spot.role.as_deref() == Some("assistant")
 }
 
 fn constant(text: &str, start: usize, end: usize) -> Bit {

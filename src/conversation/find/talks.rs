@@ -1,7 +1,7 @@
 //! The conversations that are rendered to see how a chat template writes each message in each place.
 //!
 //! A conversation is spelled as a word, a letter a message: `s` system, `d` developer, `u` user, `a` an answer, `r` an answer with
-//! reasoning, `c` a call, `q` a call behind reasoning, `k` an answer with two calls, `t` the result of the next call without one.
+//! reasoning, `e` an answer without a text, `c` a call, `q` a call behind reasoning, `k` an answer with two calls, `t` the result of the next call without one.
 //! All texts are words that occur once, so that each can be found; where signs and space are of interest, they have those too.
 
 use crate::conversation::render::{CALLS, Talk, object};
@@ -41,7 +41,8 @@ pub(crate) fn orders() -> Vec<String> {
     };
     for alone in [
         "u", "su", "s", "uu", "suu", "du", "sdu", "dsu", "ua", "us", "usu", "uud", "uau", "uaua",
-        "a", "au", "sa", "ssu", "uasu", "uadu", "utu", "uctu", "ukttu",
+        "ue", "ueu", "sue", "uaue", "uaueu", "ucte", "ucteu", "a", "au", "sa", "ssu", "uasu",
+        "uadu", "utu", "uctu", "ukttu",
     ] {
         add(alone.to_owned());
     }
@@ -107,6 +108,17 @@ pub(crate) fn talk(order: &str, tools: usize, dress: Dress, reasoning: &str) -> 
     }
 }
 
+/// Puts a text into the middle of a message's content.
+pub(super) fn speak(message: &mut Value, said: &str) {
+    if let Value::Object(members) = message
+        && let Some(content @ Value::String(_)) = members.get_mut("content")
+    {
+        let words = content.as_str().unwrap_or_default();
+        let (first, second) = words.split_once(' ').unwrap_or((words, ""));
+        *content = Value::from(format!("{first}{said}{second}"));
+    }
+}
+
 /// Tools by how many: one more than there are simple ones stands for tools with several arguments.
 fn offered(tools: usize) -> Vec<Value> {
     match tools {
@@ -167,6 +179,9 @@ impl Maker {
                 if matches!(kind, 'r' | 'q') {
                     message.insert(reasoning, Value::from(words(self.number + 140)));
                     self.number += 1;
+                }
+                if kind == 'e' {
+                    message.insert("content", Value::from(""));
                 }
                 if matches!(kind, 'a' | 'r' | 'k') {
                     let text = words(self.number);

@@ -6,6 +6,7 @@
 //! and the header of the one after. Whatever a chat template does by position (another end for the last message, a system message
 //! in front of the first question, results that are grouped) is a step of its own.
 
+mod definition;
 mod part;
 mod validate;
 
@@ -17,8 +18,9 @@ use crate::diagnostic::Diagnostic;
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, json};
 
+pub use definition::{Advance, ArgumentKind, DefinitionLayout, DefinitionStep, DefinitionText};
 pub use part::{ConnectionPart, Hole};
-pub(crate) use part::{append, literal_len, ranges_at};
+pub(crate) use part::{append, literal_len, ranges_with};
 
 /// The version of the document that this crate reads and writes.
 pub const VERSION: u32 = 1;
@@ -41,6 +43,9 @@ pub struct ConversationFormat {
     /// Texts that stand before turns: where a turn lacks the one that the response template asks for, it is read as if it had it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub openers: Vec<String>,
+    /// How definitions of tools are written that are no JSON; without it those are kept as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definitions: Option<DefinitionLayout>,
     /// Variables beside the conversation under which steps were seen; the first is that without any.
     #[serde(default, deserialize_with = "validate::objects")]
     #[cfg_attr(
@@ -83,6 +88,8 @@ pub enum Holds {
     Text,
     /// All that an assistant's turn holds, which the response template reads.
     Turn,
+    /// No text: a message of which the chat template shows only that it is there.
+    Nothing,
     /// The definition of one tool.
     Definition,
     /// The definitions of all tools, as a list.
@@ -137,6 +144,9 @@ pub struct Connection {
     /// True if the message of the place after stands before all others, although it is written here.
     #[serde(default, skip_serializing_if = "is_false")]
     pub moved: bool,
+    /// True if the place after belongs to the assistant's turn before it, which goes on behind the messages in between.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub resumes: bool,
     /// True if the model is asked to go on: `add_generation_prompt` was given.
     #[serde(default, skip_serializing_if = "is_false")]
     pub prompt: bool,
@@ -231,6 +241,87 @@ impl ConversationFormat {
     pub(crate) fn template(&self) -> Option<Arc<ResponseTemplate>> {
         let value = self.response_template.as_ref()?;
         ResponseTemplate::from_value(value).ok().map(Arc::new)
+    }
+
+    /// The constant texts that begin and end messages.
+    pub(crate) fn markers(&self) -> Vec<String> {
+        let texts = self.steps.iter().flat_map(|step| {
+            let both = [&step.end, &step.header];
+            both.map(|parts| {
+                parts
+                    .iter()
+                    .filter_map(ConnectionPart::text)
+                    .collect::<String>()
+            })
+        });
+        let mut all: Vec<String> = texts.filter(|text| !text.trim().is_empty()).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// The constant texts that introduce definitions of tools.
+    fn introductions(&self) -> impl Iterator<Item = String> {
+        let places = &self.places;
+        let leads_to_definition = |step: &Connection| {
+            let before = step.before.and_then(|at| places.get(at));
+            before
+                .is_some_and(|place| matches!(place.holds, Holds::Definition | Holds::Definitions))
+        };
+        let markers = self.markers();
+        // A text that swallows definitions may begin behind the last header before them.
+        let tail = move |text: &str| {
+            let ends = markers
+                .iter()
+                .filter_map(|marker| Some(text.rfind(marker.as_str())? + marker.len()));
+            let tail = &text[ends.max().unwrap_or(0)..];
+            (!tail.trim().is_empty()).then(|| tail.to_owned())
+        };
+        self.steps.iter().filter_map(move |step| {
+            let parts: Vec<&ConnectionPart> = step.parts().collect();
+            let at = parts.iter().position(|part| part.is_definitions());
+            let at = at.or(leads_to_definition(step).then_some(parts.len()))?;
+            parts.get(at.checked_sub(1)?)?.text().and_then(&tail)
+        })
+    }
+
+    /// How many of the texts of messages hold a text that begins or ends messages, or introduces definitions of tools.
+    pub(crate) fn hidden_markers(&self, messages: &[Value]) -> usize {
+        let is_telling =
+            |marker: &String| marker.chars().filter(|c| !c.is_whitespace()).count() > 2;
+        let mut markers = self.markers();
+        markers.extend(self.introductions());
+        markers.retain(is_telling);
+        fn hiding(value: &Value, markers: &[String]) -> usize {
+            match value {
+                Value::String(text) => {
+                    let hides = markers.iter().any(|marker| text.contains(marker.as_str()));
+                    usize::from(hides)
+                }
+                Value::Array(items) => items.iter().map(|item| hiding(item, markers)).sum(),
+                Value::Object(members) => {
+                    let values = members.iter().map(|(_, value)| value);
+                    values.map(|value| hiding(value, markers)).sum()
+                }
+                _ => 0,
+            }
+        }
+        messages
+            .iter()
+            .map(|message| hiding(message, &markers))
+            .sum()
+    }
+
+    /// Returns true if definitions of tools are places.
+    pub(crate) fn reads_definitions(&self) -> bool {
+        let mut places = self.places.iter();
+        places.any(|place| matches!(place.holds, Holds::Definition | Holds::Definitions))
+    }
+
+    /// Returns true if definitions of tools are among what stands between places.
+    pub(crate) fn keeps_definitions(&self) -> bool {
+        let mut parts = self.steps.iter().flat_map(Connection::parts);
+        parts.any(ConnectionPart::is_definitions)
     }
 
     /// Returns true if a JSON value has the members that only a conversation format has.

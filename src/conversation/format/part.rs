@@ -49,6 +49,26 @@ impl ConnectionPart {
         }
     }
 
+    pub(crate) fn is_definitions(&self) -> bool {
+        matches!(
+            self,
+            Self::Hole {
+                any: Hole::Definitions,
+                ..
+            }
+        )
+    }
+
+    pub(crate) fn is_kwarg(&self) -> bool {
+        matches!(
+            self,
+            Self::Hole {
+                any: Hole::Kwarg,
+                ..
+            }
+        )
+    }
+
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -82,10 +102,17 @@ pub(crate) fn literal_len(parts: &[ConnectionPart]) -> usize {
 const MAX_HOLE: usize = 400;
 
 /// Where the parts stand in a text from `at` on, one range for each; a hole takes as little as it can.
-pub(crate) fn ranges_at(
+#[cfg(test)]
+fn ranges_at(parts: &[ConnectionPart], text: &str, at: usize) -> Result<Vec<Range<usize>>, usize> {
+    ranges_with(parts, text, at, &Some)
+}
+
+/// Where the parts stand in a text from `at` on, one range for each; a hole takes as little as it can. `least` tells from where definitions of tools begin how far they reach at least, or that there are none.
+pub(crate) fn ranges_with(
     parts: &[ConnectionPart],
     text: &str,
     at: usize,
+    least: &dyn Fn(usize) -> Option<usize>,
 ) -> Result<Vec<Range<usize>>, usize> {
     let mut ranges = Vec::with_capacity(parts.len());
     let mut start = at;
@@ -97,15 +124,17 @@ pub(crate) fn ranges_at(
                 return Err(start + crate::text::common_prefix(rest, literal));
             }
             ConnectionPart::Hole { any, .. } => {
-                let most = match any {
-                    Hole::Definitions => rest.len(),
-                    _ => ceil(rest, MAX_HOLE),
+                let (least, most) = match any {
+                    Hole::Definitions => (least(start).ok_or(start)? - start, rest.len()),
+                    _ => (0, ceil(rest, MAX_HOLE)),
                 };
                 match parts.get(index + 1).and_then(ConnectionPart::text) {
                     Some(next) => {
                         let within = ceil(rest, most + next.len());
-                        rest[..within].find(next).ok_or(start)?
+                        let behind = rest.get(least..within).ok_or(start)?;
+                        least + behind.find(next).ok_or(start)?
                     }
+                    None if least > 0 => least,
                     None => most.min(rest.find('\n').unwrap_or(rest.len())),
                 }
             }

@@ -44,7 +44,7 @@ pub(super) fn read(value: &Value) -> Result<ConversationFormat, InvalidFormat> {
     }
     for (at, place) in format.places.iter().enumerate() {
         let path = format!("places[{at}]");
-        let of_message = matches!(place.holds, Holds::Text | Holds::Turn);
+        let of_message = matches!(place.holds, Holds::Text | Holds::Turn | Holds::Nothing);
         if of_message != place.role.is_some() {
             let needs = if of_message { "needs" } else { "has no" };
             wrong(path.clone(), format!("this kind of place {needs} a role"));
@@ -89,6 +89,10 @@ pub(super) fn read(value: &Value) -> Result<ConversationFormat, InvalidFormat> {
                 "without a constant text nobody knows where the place before ends".to_owned(),
             );
         }
+    }
+    if let Some(layout) = &format.definitions {
+        let found = layout.wrong().into_iter();
+        found.for_each(|(path, message)| wrong(path, message));
     }
     if format.steps.iter().all(|step| step.after.is_some()) {
         wrong("steps".to_owned(), "no step begins a render".to_owned());

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::format::{ConnectionPart, Holds};
-use super::read::{Reader, Reason};
+use super::format::Holds;
+use super::read::{Conversation, Reader, Reason};
 use super::render::{Renderer, Talk};
 use crate::value::{Map, Value};
 use made::{Daring, Making};
@@ -57,6 +57,8 @@ pub struct Conversations {
     pub back: usize,
     /// Of those, another conversation that renders to the same text came back.
     pub alike: usize,
+    /// Of those, definitions of tools were kept as text.
+    pub kept: usize,
     /// Refused by the chat template.
     pub refused: usize,
 }
@@ -141,7 +143,7 @@ pub(crate) fn prove(
     reasoning: &str,
     extent: Extent,
 ) -> (Conversations, Vec<Finding>) {
-    let constants = constants(reader);
+    let constants = reader.format().markers();
     let making = Making {
         reasoning,
         constants: &constants,
@@ -165,7 +167,8 @@ pub(crate) fn prove(
             continue;
         };
         counts.tried += 1;
-        let outcome = tried(reader, renderer, &talk, &text, daring, &constants);
+        let (outcome, kept) = tried(reader, renderer, &talk, &text, daring, &constants);
+        counts.kept += usize::from(kept);
         let mut found: Vec<(String, String, Vec<Value>)> = Vec::new();
         match outcome {
             Outcome::Back => counts.back += 1,
@@ -235,24 +238,6 @@ fn sentence(code: &str, what: &str) -> String {
     }
 }
 
-/// The constant texts that begin and end messages.
-fn constants(reader: &Reader<'_>) -> Vec<String> {
-    let steps = reader.format().steps.iter();
-    let texts = steps.flat_map(|step| {
-        let both = [&step.end, &step.header];
-        both.map(|parts| {
-            parts
-                .iter()
-                .filter_map(ConnectionPart::text)
-                .collect::<String>()
-        })
-    });
-    let mut all: Vec<String> = texts.filter(|text| !text.trim().is_empty()).collect();
-    all.sort();
-    all.dedup();
-    all
-}
-
 fn tried(
     reader: &Reader<'_>,
     renderer: &Renderer<'_>,
@@ -260,17 +245,33 @@ fn tried(
     text: &str,
     daring: Daring,
     constants: &[String],
-) -> Outcome {
-    let conversation = match reader.read(text) {
-        Ok(conversation) => conversation,
+) -> (Outcome, bool) {
+    match reader.read(text) {
+        Ok(conversation) => {
+            let kept = conversation.exact.is_none();
+            let outcome = compared(renderer, talk, text, daring, constants, conversation);
+            (outcome, kept)
+        }
         Err(error) => {
             let code = match error.reason {
                 Reason::Differs => "differs",
                 _ => "unfit",
             };
-            return Outcome::Failed(code, error.to_string(), error.read.messages);
+            let failed = Outcome::Failed(code, error.to_string(), error.read.messages);
+            (failed, false)
         }
-    };
+    }
+}
+
+/// The outcome for a conversation that was read.
+fn compared(
+    renderer: &Renderer<'_>,
+    talk: &Talk,
+    text: &str,
+    daring: Daring,
+    constants: &[String],
+    conversation: Conversation,
+) -> Outcome {
     let kept = conversation.exact.is_none();
     if kept {
         // The definitions were kept as text: with those that went in the rest must render to the text.

@@ -5,11 +5,13 @@
 //! bounded by the number of positions at which a step's constant text occurs, times the number of steps. Readings that were found wrong by
 //! rendering them are ruled out by the steps that are banned.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use super::definition;
 use crate::conversation::format::{
-    ConnectionPart, ConversationFormat, Encoding, Holds, literal_len, ranges_at,
+    ConnectionPart, ConversationFormat, Encoding, Holds, literal_len, ranges_with,
 };
 use crate::value::json;
 
@@ -55,10 +57,14 @@ pub(super) struct Chart<'a> {
     parts: Vec<Vec<ConnectionPart>>,
     /// How many bytes of constant text each step has.
     says: Vec<usize>,
+    /// Which of the steps show a variable, and so take any text for its value.
+    shows: Vec<bool>,
     /// The steps from each place, those first that say most.
     from: HashMap<Option<usize>, Vec<usize>>,
     /// Where the first text of each step occurs.
     occurrences: HashMap<&'a str, Vec<usize>>,
+    /// Where definitions of tools that begin at a place end, if they can be read there.
+    defined: RefCell<HashMap<usize, Option<usize>>>,
 }
 
 struct Frame {
@@ -118,14 +124,34 @@ impl<'a> Chart<'a> {
             format,
             text,
             says: parts.iter().map(|parts| literal_len(parts)).collect(),
+            shows: parts
+                .iter()
+                .map(|parts| parts.iter().any(ConnectionPart::is_kwarg))
+                .collect(),
             parts,
             from,
             occurrences,
+            defined: RefCell::default(),
         }
     }
 
-    /// A way through the whole text.
-    pub(super) fn run(&self, banned: &Banned) -> Result<Vec<Link>, Stuck> {
+    /// Where definitions of tools end that begin at a place and are no JSON; where there is no layout of them, or they may be kept as
+    /// text, they may end at once.
+    fn defined(&self, at: usize, keeps: bool) -> Option<usize> {
+        let Some(layout) = &self.format.definitions else {
+            return Some(at);
+        };
+        let known = self.defined.borrow().get(&at).copied();
+        let end = known.unwrap_or_else(|| {
+            let end = definition::read(layout, self.text, at).map(|(_, end)| end);
+            self.defined.borrow_mut().insert(at, end);
+            end
+        });
+        end.or(keeps.then_some(at))
+    }
+
+    /// A way through the whole text; `keeps` if definitions of tools that cannot be read may be kept as text.
+    pub(super) fn run(&self, banned: &Banned, keeps: bool) -> Result<Vec<Link>, Stuck> {
         let mut stuck = Stuck {
             at: 0,
             expected: Vec::new(),
@@ -135,7 +161,7 @@ impl<'a> Chart<'a> {
         let mut links: Vec<Link> = Vec::new();
         let mut frames = vec![self.frame(None, 0, &mut stuck, &links)];
         while let Some(frame) = frames.last_mut() {
-            match self.next(frame, banned, &mut stuck, &links) {
+            match self.next(frame, (banned, keeps), &mut stuck, &links) {
                 Some(link) => {
                     let before = self.format.steps[link.step].before;
                     let end = link.end;
@@ -168,6 +194,7 @@ impl<'a> Chart<'a> {
         });
         let fixed = match place {
             None => Some(0),
+            Some(place) if place.holds == Holds::Nothing => Some(pos),
             Some(_) if is_json => match json::parse_prefix(&self.text[pos..]) {
                 Ok((_, len)) => Some(pos + len),
                 Err(error) => {
@@ -197,14 +224,19 @@ impl<'a> Chart<'a> {
     fn next(
         &self,
         frame: &mut Frame,
-        banned: &Banned,
+        (banned, keeps): (&Banned, bool),
         stuck: &mut Stuck,
         links: &[Link],
     ) -> Option<Link> {
+        let is_turn = frame
+            .state
+            .is_some_and(|at| self.format.places[at].holds == Holds::Turn);
         loop {
-            // Of the steps that fit, the one that occurs first is taken; of several at one place, the one with the most constant text; of these the
-            // one whose next place ends first.
-            let mut best: Option<(usize, usize, usize, usize)> = None;
+            // A turn may end with a part of what ends it elsewhere: of steps whose texts overlap that which says most is taken.
+            let limit = if is_turn { self.first_end(frame) } else { None };
+            // Of the steps that fit, the one that occurs first is taken; of several at one place, those that show no variable, and of
+            // these the one with the most constant text; of these the one whose next place ends first.
+            let mut best: Option<(usize, bool, usize, usize, usize, usize)> = None;
             for (index, step) in frame.steps.iter().enumerate() {
                 let cursor = frame.cursors[index];
                 let found = match frame.fixed {
@@ -212,16 +244,28 @@ impl<'a> Chart<'a> {
                     None => self.occurrence(*step, cursor),
                 };
                 let Some(at) = found else { continue };
+                let place = if is_turn && at == frame.pos && self.opens(*step) {
+                    // Rather than a turn of nothing this is the beginning of the turn.
+                    usize::MAX
+                } else if limit.is_some_and(|limit| at < limit) {
+                    0
+                } else {
+                    at
+                };
                 let says = usize::MAX - self.says[*step];
-                if best.is_some_and(|(least, most, ..)| (at, says) > (least, most)) {
+                let shows = self.shows[*step];
+                if best
+                    .is_some_and(|(least, any, most, ..)| (place, shows, says) > (least, any, most))
+                {
                     continue;
                 }
-                let order = (at, says, self.next_end(*step, at + self.says[*step]), index);
+                let next_end = self.next_end(*step, at + self.says[*step]);
+                let order = (place, shows, says, at, next_end, index);
                 if best.is_none_or(|best| order < best) {
                     best = Some(order);
                 }
             }
-            let Some((at, .., index)) = best else {
+            let Some((_, _, _, at, _, index)) = best else {
                 self.tell_missing(frame, stuck, links);
                 return None;
             };
@@ -230,7 +274,8 @@ impl<'a> Chart<'a> {
             if banned.contains(&(frame.state, frame.pos, step, at)) {
                 continue;
             }
-            match ranges_at(&self.parts[step], self.text, at) {
+            let least = |at: usize| self.defined(at, keeps);
+            match ranges_with(&self.parts[step], self.text, at, &least) {
                 Ok(ranges) => {
                     let end = ranges.last().map_or(at, |last| last.end);
                     let is_last = self.format.steps[step].before.is_none();
@@ -251,6 +296,23 @@ impl<'a> Chart<'a> {
                 }
             }
         }
+    }
+
+    /// Returns true for a step to a turn that does not end the message before it.
+    fn opens(&self, step: usize) -> bool {
+        let step = &self.format.steps[step];
+        let before = step.before.map(|at| self.format.places[at].holds);
+        before == Some(Holds::Turn) && step.end.is_empty()
+    }
+
+    /// Where the first text of the step ends that occurs first.
+    fn first_end(&self, frame: &Frame) -> Option<usize> {
+        let occurrences = frame.steps.iter().zip(&frame.cursors);
+        let occurrences = occurrences.filter_map(|(step, cursor)| {
+            let len = self.parts[*step].first()?.text()?.len();
+            Some((self.occurrence(*step, *cursor)?, len))
+        });
+        occurrences.min().map(|(at, len)| at + len)
     }
 
     /// Where the place behind a step may end first, if it begins at `from`.

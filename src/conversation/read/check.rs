@@ -1,52 +1,99 @@
 //! Readings held to the chat template: what was read is rendered, and where the text differs something else is read.
 //!
 //! Where the render differs first tells what to read otherwise: the turn that stands there as another message, or, if no message does,
-//! the step that was taken there. Each try costs a render; there are at most [`MAX_TRIES`].
+//! the step that was taken there. What a reading was found to be right in is kept by those that come of it.
 
 use super::chart::{Banned, Chart, Link};
-use super::draft::{Draft, completed};
-use super::{Conversation, ReadError, Reader, Reason, ids};
-use crate::conversation::render::{Renderer, Talk};
-use crate::text::common_prefix;
-use crate::value::{Map, Value, json};
-
-/// How many conversations are rendered to find the one that a text is the render of.
-const MAX_TRIES: usize = 120;
+use super::draft::Draft;
+use super::tries::{Tries, plain_kwargs};
+use super::{Conversation, ReadError, Reader, Reason};
+use crate::value::{Map, Value};
 
 /// How many of the steps before a difference are doubted.
 const DOUBTED: usize = 4;
 
+/// How many more conversations are rendered where one was found whose texts hold what else begins and ends messages, to find one of
+/// which less is hidden so: a question may swallow the answer behind it, and render to the same text.
+const MAX_BETTER: usize = 200;
+
 /// How many readings wait to be tried.
 const MAX_OPEN: usize = 4096;
 
-/// Reads a text. That the texts of a turn speak of delimiters is tried last: it is rare, and there are many ways in which they may.
+/// Reads a text. That the texts of a turn speak of delimiters is tried later: it is rare, and there are many ways in which they may.
 pub(super) fn read(reader: &Reader<'_>, text: &str) -> Result<Conversation, ReadError> {
     let chart = Chart::new(&reader.format, text);
-    attempt(reader, &chart, text, false).or_else(|first| match first.reason {
-        Reason::Differs => attempt(reader, &chart, text, true).map_err(|_| first),
+    let mut tries = Tries::new();
+    // Definitions that can be read tell where they end; those that cannot may reach into anything behind them.
+    let found = either(reader, &chart, text, &mut tries, false);
+    if reader.format.definitions.is_none() {
+        return found;
+    }
+    let hidden = |conversation: &Conversation| reader.format.hidden_markers(&conversation.messages);
+    match found {
+        Err(first) => either(reader, &chart, text, &mut tries, true).map_err(|_| first),
+        Ok(found) if hidden(&found) == 0 || !found.tools.is_empty() => Ok(found),
+        Ok(found) => match either(reader, &chart, text, &mut tries, true) {
+            Ok(other) if hidden(&other) < hidden(&found) => Ok(other),
+            _ => Ok(found),
+        },
+    }
+}
+
+/// Reads a text, first as if no text of a turn speaks of delimiters.
+fn either(
+    reader: &Reader<'_>,
+    chart: &Chart<'_>,
+    text: &str,
+    tries: &mut Tries,
+    keeps: bool,
+) -> Result<Conversation, ReadError> {
+    tries.begin(false);
+    attempt(reader, chart, text, tries, keeps).or_else(|first| match first.reason {
+        Reason::Differs => {
+            tries.begin(true);
+            attempt(reader, chart, text, tries, keeps).map_err(|_| first)
+        }
         Reason::Unfit => Err(first),
     })
+}
+
+/// A reading that waits to be tried.
+#[derive(Debug, Clone, Default)]
+struct Open {
+    /// How far the reading that it comes of agreed with its render.
+    worth: usize,
+    banned: Banned,
+    /// The readings that were taken of turns, by where they stand.
+    chosen: Vec<((usize, usize), Map)>,
+    /// The variables under which that reading agreed furthest.
+    kwargs: Option<Map>,
 }
 
 fn attempt(
     reader: &Reader<'_>,
     chart: &Chart<'_>,
     text: &str,
-    speaks: bool,
+    tries: &mut Tries,
+    keeps: bool,
 ) -> Result<Conversation, ReadError> {
     let mut best: Option<(usize, Draft, Vec<Value>, Map)> = None;
-    let mut tries = Tries {
-        left: MAX_TRIES,
-        speaks,
-    };
-    let mut open: Vec<(usize, Banned)> = vec![(0, Banned::new())];
+    let mut right: Option<(usize, Conversation)> = None;
+    let mut open: Vec<Open> = vec![Open::default()];
     let mut seen: Vec<Vec<Link>> = Vec::new();
-    // The reading that agreed with the render for the longest stretch is tried first.
-    while let Some(at) = (0..open.len()).max_by_key(|at| (open[*at].0, std::cmp::Reverse(*at))) {
-        let (_, banned) = open.remove(at);
-        let links = match chart.run(&banned) {
+    // The reading that agreed with the render for the longest stretch is tried first; once one was found, that of which the least is ruled
+    // out.
+    while let Some(at) = (0..open.len()).max_by_key(|at| {
+        let Open { worth, banned, .. } = &open[*at];
+        let few = match tries.is_found {
+            true => usize::MAX - banned.len(),
+            false => 0,
+        };
+        (few, *worth, std::cmp::Reverse(*at))
+    }) {
+        let current = open.remove(at);
+        let links = match chart.run(&current.banned, keeps) {
             Ok(links) => links,
-            Err(_) if best.is_some() => continue,
+            Err(_) if best.is_some() || right.is_some() => continue,
             Err(stuck) => {
                 let draft = Draft::new(reader, text, &stuck.links);
                 let messages = draft.messages();
@@ -68,17 +115,41 @@ fn attempt(
             let kwargs = plain_kwargs(reader, &draft);
             return Ok(draft.conversation(messages, kwargs));
         };
-        let found = tries.settle(reader, &renderer, &mut draft, text);
+        draft.choose(&current.chosen);
+        let mut found = tries.settle(reader, &renderer, &mut draft, text, current.kwargs.as_ref());
         if found.is_same {
-            let draft_is_whole = draft.kept().is_none();
-            let conversation = draft.conversation(found.messages, found.kwargs);
-            return Ok(Conversation {
-                exact: draft_is_whole.then_some(true),
-                ..conversation
-            });
+            tries.show_turns(reader, &renderer, &mut draft, text, &mut found);
         }
-        let shared = found.shared;
-        if best.as_ref().is_none_or(|(most, ..)| shared > *most) {
+        let (shared, is_same) = (found.shared, found.is_same);
+        // Of a reading that is right the steps are doubted that lead to and from messages that hide others.
+        let hiding = if is_same {
+            draft.hiding(reader)
+        } else {
+            Vec::new()
+        };
+        let chosen = draft.chosen(shared);
+        let kwargs = Some(found.kwargs.clone());
+        if is_same {
+            let shown = Value::Object(found.kwargs.clone());
+            let hidden = reader.format.hidden_markers(&found.messages)
+                + reader.format.hidden_markers(&[shown]);
+            let is_better = right.as_ref().is_none_or(|(least, _)| hidden < *least);
+            if is_better {
+                let draft_is_whole = draft.kept().is_none();
+                let conversation = Conversation {
+                    exact: draft_is_whole.then_some(true),
+                    ..draft.conversation(found.messages, found.kwargs)
+                };
+                if right.is_none() {
+                    tries.left = tries.left.min(MAX_BETTER);
+                    tries.is_found = true;
+                }
+                right = Some((hidden, conversation));
+            }
+            if hidden == 0 || tries.left == 0 {
+                break;
+            }
+        } else if best.as_ref().is_none_or(|(most, ..)| shared > *most) {
             best = Some((shared, draft, found.messages, found.kwargs));
         }
         if tries.left == 0 {
@@ -95,15 +166,46 @@ fn attempt(
             .rev()
             .skip(DOUBTED)
             .chain(behind.iter().skip(1));
-        let nearest = nearest.map(|link| (shared, *link));
-        for (worth, link) in nearest.chain(others.map(|link| (shared / 2, *link))) {
-            let mut more = banned.clone();
-            more.insert(ban(link, reader));
-            if open.len() < MAX_OPEN {
-                open.push((worth, more));
+        // How many steps lie between a step and the nearest message that hides another.
+        let distance = |at: usize| {
+            let hides = |link: &Link| {
+                let mut ranges = hiding.iter();
+                ranges.any(|range| range.start <= link.end && link.at <= range.end)
+            };
+            let near = links.iter().enumerate().filter(|(_, link)| hides(link));
+            near.map(|(other, _)| at.abs_diff(other)).min()
+        };
+        let doubted: Vec<(usize, &Link)> = match is_same {
+            true => {
+                let all = links.iter().enumerate();
+                let all = all.map(|(at, link)| (distance(at).unwrap_or(usize::MAX), link));
+                all.map(|(far, link)| (shared.saturating_sub(far), link))
+                    .collect()
             }
+            false => {
+                let nearest = nearest.map(|link| (shared, *link));
+                nearest
+                    .chain(others.map(|link| (shared / 2, *link)))
+                    .collect()
+            }
+        };
+        for (worth, link) in doubted {
+            if open.len() >= MAX_OPEN {
+                break;
+            }
+            let mut banned = current.banned.clone();
+            banned.insert(ban(link, reader));
+            open.push(Open {
+                worth,
+                banned,
+                chosen: chosen.clone(),
+                kwargs: kwargs.clone(),
+            });
         }
         seen.push(links);
+    }
+    if let Some((_, conversation)) = right {
+        return Ok(conversation);
     }
     let (at, draft, messages, kwargs) = best.unwrap_or_default();
     Err(ReadError {
@@ -119,253 +221,4 @@ fn attempt(
 
 fn ban(link: &Link, reader: &Reader<'_>) -> (Option<usize>, usize, usize, usize) {
     link.ban(&reader.format)
-}
-
-/// The kwargs of a reading that nothing checks: of the settings under which all of its steps occur the first.
-fn plain_kwargs(reader: &Reader<'_>, draft: &Draft) -> Map {
-    let settings = settings(reader, draft);
-    settings.into_iter().next().unwrap_or_default()
-}
-
-/// The settings under which a reading may have been rendered, the likeliest first.
-fn settings(reader: &Reader<'_>, draft: &Draft) -> Vec<Map> {
-    let all = &reader.format.settings;
-    let common = |at: usize| draft.settings.iter().all(|some| some.contains(&at));
-    let likely: Vec<usize> = if draft.settings.is_empty() {
-        vec![0]
-    } else {
-        (0..all.len()).filter(|at| common(*at)).collect()
-    };
-    let others = (0..all.len()).filter(|at| !likely.contains(at));
-    let mut found: Vec<Map> = Vec::new();
-    for at in likely.iter().copied().chain(others) {
-        // What is printed may be a text, or the JSON of a value.
-        for spelled in [false, true] {
-            let mut setting = all.get(at).cloned().unwrap_or_default();
-            for (name, value) in &draft.kwargs {
-                let parsed = value
-                    .as_str()
-                    .filter(|_| spelled)
-                    .and_then(|text| json::parse(text).ok());
-                setting.insert(name.clone(), parsed.unwrap_or_else(|| value.clone()));
-            }
-            if !found.contains(&setting) {
-                found.push(setting);
-            }
-        }
-    }
-    if found.is_empty() {
-        found.push(draft.kwargs.clone());
-    }
-    found
-}
-
-/// A reading as it was rendered.
-struct Rendered {
-    /// The bytes that its render has in common with the text, from the beginning.
-    shared: usize,
-    /// True if its render is the text.
-    is_same: bool,
-    messages: Vec<Value>,
-    kwargs: Map,
-}
-
-/// How many renders are left, and what is tried.
-struct Tries {
-    left: usize,
-    /// True if texts of turns may speak of delimiters.
-    speaks: bool,
-}
-
-impl Tries {
-    /// The messages and kwargs of a reading that render to most of the text.
-    fn settle(
-        &mut self,
-        reader: &Reader<'_>,
-        renderer: &Renderer<'_>,
-        draft: &mut Draft,
-        text: &str,
-    ) -> Rendered {
-        let renderer = Renderer {
-            clock: draft.clock.or(renderer.clock),
-            ..*renderer
-        };
-        let settings = settings(reader, draft);
-        let mut best = self.render(&renderer, draft, &settings[0], text);
-        for kwargs in settings.iter().skip(1) {
-            if best.is_same || self.left == 0 {
-                return best;
-            }
-            let other = self.render(&renderer, draft, kwargs, text);
-            if other.is_same || other.shared > best.shared {
-                best = other;
-            }
-        }
-        while !best.is_same && self.left > 0 {
-            let shared = best.shared;
-            let units = draft.turns.iter().enumerate().rev();
-            let mut doubtful = units
-                .filter(|(_, unit)| unit.range.start <= shared && !unit.written.is_empty())
-                .map(|(at, _)| at)
-                .take(2)
-                .collect::<Vec<_>>();
-            // A turn may be written otherwise because of one that follows.
-            doubtful.extend((0..draft.turns.len()).filter(|at| {
-                let unit = &draft.turns[*at];
-                unit.range.start > shared && unit.readings.len() > 1
-            }));
-            let kwargs = best.kwargs.clone();
-            let mut improved = None;
-            for at in doubtful.into_iter().take(4) {
-                let taken = draft.turns[at].taken;
-                if draft.turns[at].range.start <= shared {
-                    draft.space(at);
-                    draft.type_arguments(at);
-                    if self.speaks {
-                        draft.speak(reader, text, at);
-                    }
-                }
-                for other in 0..draft.turns[at].readings.len() {
-                    if other == taken || self.left == 0 {
-                        continue;
-                    }
-                    draft.turns[at].taken = other;
-                    let found = self.render(&renderer, draft, &kwargs, text);
-                    let least = improved
-                        .as_ref()
-                        .map_or(shared, |(_, _, one): &(_, _, Rendered)| one.shared);
-                    if found.is_same || found.shared > least {
-                        improved = Some((at, other, found));
-                    }
-                }
-                draft.turns[at].taken = taken;
-                if improved.is_some() {
-                    break;
-                }
-            }
-            let Some((at, other, found)) = improved else {
-                return best;
-            };
-            draft.turns[at].taken = other;
-            best = found;
-        }
-        best
-    }
-
-    fn render(
-        &mut self,
-        renderer: &Renderer<'_>,
-        draft: &Draft,
-        kwargs: &Map,
-        text: &str,
-    ) -> Rendered {
-        let bare = draft.messages();
-        let complete = completed(&bare);
-        let is_complete = complete == bare;
-        let mut best: Option<Rendered> = None;
-        for messages in [bare, complete] {
-            if best.is_some() && is_complete {
-                break;
-            }
-            self.left = self.left.saturating_sub(1);
-            let mut talk = Talk {
-                messages,
-                tools: match draft.kept() {
-                    // One tool stands in for the tools whose definitions were kept as text.
-                    Some(_) => vec![crate::conversation::find::talks::tool(0)],
-                    None => draft.tools.clone(),
-                },
-                kwargs: kwargs.clone(),
-                prompt: draft.prompt,
-            };
-            let mut compared = compare(renderer, &talk, draft, text);
-            for _ in 0..ids::MOST {
-                let (Some(rendered), false) = (&compared.rendered, compared.is_same) else {
-                    break;
-                };
-                let Compared {
-                    shared,
-                    rendered_to,
-                    ..
-                } = compared;
-                let found = ids::found(&talk.messages, (rendered, rendered_to), (text, shared));
-                let Some(messages) = found else { break };
-                talk.messages = messages;
-                compared = compare(renderer, &talk, draft, text);
-            }
-            let Compared {
-                shared, is_same, ..
-            } = compared;
-            if is_same || best.as_ref().is_none_or(|best| shared > best.shared) {
-                best = Some(Rendered {
-                    shared,
-                    is_same,
-                    messages: talk.messages,
-                    kwargs: talk.kwargs,
-                });
-            }
-            if is_same {
-                break;
-            }
-        }
-        best.unwrap_or(Rendered {
-            shared: 0,
-            is_same: false,
-            messages: Vec::new(),
-            kwargs: Map::new(),
-        })
-    }
-}
-
-/// A render beside the text that it is to be.
-struct Compared {
-    rendered: Option<String>,
-    /// The bytes of the text that they have in common, from the beginning.
-    shared: usize,
-    /// Where the render has come by then: elsewhere, if the text has other definitions of tools.
-    rendered_to: usize,
-    is_same: bool,
-}
-
-fn compare(renderer: &Renderer<'_>, talk: &Talk, draft: &Draft, text: &str) -> Compared {
-    let rendered = renderer.text(talk).ok();
-    let (shared, rendered_to, is_same) = match (&rendered, draft.kept()) {
-        (None, _) => (0, 0, false),
-        (Some(one), None) => {
-            let shared = common_prefix(one, text);
-            (shared, shared, one == text)
-        }
-        (Some(one), Some((hole, behind))) => around(one, text, hole, behind),
-    };
-    Compared {
-        rendered,
-        shared,
-        rendered_to,
-        is_same,
-    }
-}
-
-/// How much of a text a render shares that has other definitions of tools, where in the render that is, and whether it shares all but
-/// these.
-fn around(
-    rendered: &str,
-    text: &str,
-    hole: &std::ops::Range<usize>,
-    behind: &str,
-) -> (usize, usize, bool) {
-    let shared = common_prefix(rendered, text);
-    if shared < hole.start {
-        return (shared, shared, false);
-    }
-    let rest = rendered.get(hole.start..).unwrap_or_default();
-    let Some(at) = (if behind.is_empty() {
-        Some(rest.len())
-    } else {
-        rest.find(behind)
-    }) else {
-        return (hole.start, hole.start, false);
-    };
-    let (rest, wanted) = (&rest[at..], &text[hole.end..]);
-    let shared = common_prefix(rest, wanted);
-    (hole.end + shared, hole.start + at + shared, rest == wanted)
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::chart::Link;
-use super::{Added, Conversation, ReadSpan, Reader, date, ids, turn};
+use super::{Added, Conversation, ReadSpan, Reader, date, definition, ids, turn};
 use crate::chat_template::Clock;
 use crate::conversation::format::{Connection, ConnectionPart, Encoding, Holds, Hole, InputText};
 use crate::conversation::render::{CALLS, object};
@@ -37,6 +37,12 @@ pub(super) struct Unit {
     pub(super) taken: usize,
     /// True if it stands before all others.
     pub(super) moved: bool,
+    /// True if it is a part of the message before it.
+    pub(super) joins: bool,
+    /// True for all that an assistant writes at once.
+    is_turn: bool,
+    /// Texts of it that stand behind messages within it.
+    rest: Map,
     /// The text that it was read from.
     pub(super) written: String,
     /// The ranges of the header, the text and the end of a turn that a response template reads, until other readings of the turn were
@@ -60,7 +66,7 @@ impl Draft {
             let range = link.end..next.at;
             match place.holds {
                 Holds::Definition | Holds::Definitions => draft.define(place, &text[range]),
-                Holds::Text | Holds::Turn => {
+                Holds::Text | Holds::Turn | Holds::Nothing => {
                     draft.take_place(place, text, link, step, next, &format.steps[next.step]);
                     if place.holds == Holds::Turn {
                         bodies.push((draft.turns.len() - 1, at, range));
@@ -91,14 +97,23 @@ impl Draft {
         }
         self.prompt |= step.prompt;
         let added = step.end.len()..step.end.len() + step.added.len();
-        let stretch = &link.ranges[added];
-        if let (Some(first), Some(last)) = (stretch.first(), stretch.last()) {
-            self.added.push(Added {
-                start: first.start,
-                end: last.end,
-                text: text[first.start..last.end].to_owned(),
-            });
+        // Definitions of tools are no part of what is added around them.
+        let mut stretch: Option<Range<usize>> = None;
+        let mut stretches = Vec::new();
+        for (part, range) in step.added.iter().zip(&link.ranges[added]) {
+            if part.is_definitions() {
+                stretches.extend(stretch.take());
+            } else {
+                let start = stretch.map_or(range.start, |stretch| stretch.start);
+                stretch = Some(start..range.end);
+            }
         }
+        stretches.extend(stretch);
+        self.added.extend(stretches.into_iter().map(|range| Added {
+            start: range.start,
+            end: range.end,
+            text: text[range].to_owned(),
+        }));
         for (part, range) in step.parts().zip(&link.ranges) {
             let ConnectionPart::Hole { any, name } = part else {
                 continue;
@@ -115,6 +130,14 @@ impl Draft {
                     self.kwargs.insert(name, Value::from(shown));
                 }
                 Hole::Definitions => {
+                    let layout = reader.format.definitions.as_ref();
+                    let read = layout.and_then(|one| definition::read(one, text, range.start));
+                    if let Some((tools, _)) = read.filter(|_| self.kept.is_none()) {
+                        if self.tools.is_empty() {
+                            self.tools = tools;
+                        }
+                        continue;
+                    }
                     let start = self
                         .kept
                         .as_ref()
@@ -165,14 +188,29 @@ impl Draft {
             .ranges
             .get(header)
             .map_or(link.end, |range| range.start);
+        if step.resumes
+            && let Some(unit) = self.turns.iter_mut().rev().find(|unit| unit.is_turn)
+            && let Some(key) = &place.key
+        {
+            let written = &text[link.end..next.at];
+            let said = spelled(written, place.written);
+            unit.rest.insert(key.as_str(), Value::from(said));
+            return;
+        }
         if !step.within || self.turns.is_empty() {
             let mut message = Map::new();
             message.insert("role", Value::from(role));
+            if place.holds == Holds::Nothing {
+                message.insert("content", Value::from(""));
+            }
             self.turns.push(Unit {
                 range: start..end,
                 readings: vec![message],
                 taken: 0,
                 moved: step.moved,
+                joins: false,
+                is_turn: place.holds == Holds::Turn,
+                rest: Map::new(),
                 written: String::new(),
                 turn: None,
             });
@@ -239,6 +277,63 @@ impl Draft {
         }
     }
 
+    /// Where messages stand whose texts hold what else begins and ends messages.
+    pub(super) fn hiding(&self, reader: &Reader<'_>) -> Vec<Range<usize>> {
+        let hides = |unit: &&Unit| {
+            let taken = unit.readings.get(unit.taken).cloned().unwrap_or_default();
+            let mut message = taken;
+            message.extend(
+                unit.rest
+                    .iter()
+                    .map(|(key, said)| (key.clone(), said.clone())),
+            );
+            reader.format.hidden_markers(&[Value::Object(message)]) > 0
+        };
+        let hiding = self.turns.iter().filter(hides);
+        hiding.map(|unit| unit.range.clone()).collect()
+    }
+
+    /// The turns that may be a part of the message before them, near a byte: those that stand behind a turn.
+    pub(super) fn joinable(&self, at: usize) -> Vec<usize> {
+        let pairs = self.turns.windows(2).enumerate();
+        let both = pairs.filter(|(_, pair)| {
+            let near = pair[0].range.start <= at && at <= pair[1].range.end;
+            near && pair.iter().all(|unit| unit.is_turn)
+        });
+        both.map(|(before, _)| before + 1).collect()
+    }
+
+    /// Takes readings of turns that another reading of the text was right in.
+    pub(super) fn choose(&mut self, chosen: &[((usize, usize), Map)]) {
+        for unit in &mut self.turns {
+            let place = (unit.range.start, unit.range.end);
+            let Some((_, reading)) = chosen.iter().find(|(at, _)| *at == place) else {
+                continue;
+            };
+            if unit.written.is_empty() {
+                continue;
+            }
+            let known = unit.readings.iter().position(|one| one == reading);
+            unit.taken = known.unwrap_or_else(|| {
+                unit.readings.push(reading.clone());
+                unit.readings.len() - 1
+            });
+        }
+    }
+
+    /// The readings that are taken of turns that end before a byte, if they are not the first; and where these stand.
+    pub(super) fn chosen(&self, until: usize) -> Vec<((usize, usize), Map)> {
+        let others = self
+            .turns
+            .iter()
+            .filter(|unit| unit.taken > 0 && unit.range.end <= until);
+        let readings = others.filter_map(|unit| {
+            let reading = unit.readings.get(unit.taken)?;
+            Some(((unit.range.start, unit.range.end), reading.clone()))
+        });
+        readings.collect()
+    }
+
     /// Where definitions of tools stand that were kept as text, and the constant behind them; `None` where they are written as JSON
     /// as well.
     pub(super) fn kept(&self) -> Option<&(Range<usize>, String)> {
@@ -250,8 +345,21 @@ impl Draft {
         let (moved, others): (Vec<&Unit>, Vec<&Unit>) =
             self.turns.iter().partition(|unit| unit.moved);
         let all = moved.into_iter().chain(others);
-        let taken = all.filter_map(|unit| unit.readings.get(unit.taken));
-        taken.cloned().map(Value::Object).collect()
+        let mut messages: Vec<Value> = Vec::new();
+        for unit in all {
+            let Some(mut message) = unit.readings.get(unit.taken).cloned() else {
+                continue;
+            };
+            message.extend(unit.rest.clone());
+            match messages.last_mut() {
+                Some(Value::Object(before)) if unit.joins => {
+                    message.retain(|key, said| &**key != "role" && said.is_truthy());
+                    before.extend(message);
+                }
+                _ => messages.push(Value::Object(message)),
+            }
+        }
+        messages
     }
 
     /// The conversation as it was taken.

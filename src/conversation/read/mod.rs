@@ -1,16 +1,19 @@
 //! Reading a rendered conversation back.
 //!
 //! `chart` finds where the places of a text are, `draft` makes messages of them, `turn` reads the assistant's turns with the response
-//! template, and `check` renders what was read, where a chat template is at hand, and looks for another reading where the text differs;
-//! `ids` takes from the text the ids of calls that only a render shows the place of.
+//! template, `definition` the definitions of tools that are no JSON, and `check` looks for a reading that renders to the text, where a chat
+//! template is at hand: `tries` renders readings, `compared` tells where they differ from the text; `ids` takes from the text the ids of calls that only a render shows the place of.
 //! A text that speaks of a header looks like a header: of several readings that render to the text the one counts that ends each place
 //! first.
 
 mod chart;
 mod check;
+mod compared;
 mod date;
+mod definition;
 mod draft;
 mod ids;
+mod tries;
 mod turn;
 
 use std::sync::Arc;

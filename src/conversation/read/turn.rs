@@ -25,9 +25,12 @@ pub(super) fn readings(
     let mut found: Vec<Map> = Vec::new();
     if let Some(template) = &reader.template {
         let whole = format!("{body}{end}");
+        // The end may reach into the next header where all headers begin alike.
+        let own_end = before_header(reader, end);
+        let short = format!("{body}{own_end}");
         for prefix in prefixes(reader, template, before) {
             let prefix = prefix.as_str();
-            for response in [whole.as_str(), body] {
+            for response in [whole.as_str(), body, short.as_str()] {
                 if let Ok(message) = parse_response(response, Arc::clone(template), prefix, tools)
                     && !found.contains(&message)
                 {
@@ -55,6 +58,20 @@ pub(super) fn readings(
     }
     found.iter_mut().for_each(complete);
     found
+}
+
+/// The end of a turn without the text with which prompts begin.
+fn before_header<'t>(reader: &Reader<'_>, end: &'t str) -> &'t str {
+    let prompts = reader.format.steps.iter().filter(|step| step.prompt);
+    let headers = prompts.filter_map(|step| step.header.first()?.text());
+    // Where all renders end with a prompt no step has it for a header.
+    let template = reader.format.response_template.as_ref();
+    let anchor = template.and_then(|one| one.get("start_anchor")?.as_str());
+    let begun = headers.chain(anchor).filter_map(|header| {
+        let mut starts = end.char_indices().map(|(at, _)| at);
+        starts.find(|at| !end[*at..].trim().is_empty() && header.starts_with(&end[*at..]))
+    });
+    &end[..begun.min().unwrap_or(end.len())]
 }
 
 /// Gives a message what every message of an assistant has.
@@ -102,7 +119,7 @@ fn prefixes(reader: &Reader<'_>, template: &ResponseTemplate, before: &str) -> V
 /// The messages of a turn whose texts speak of delimiters: what the response template takes for one is text.
 ///
 /// A delimiter that is meant as text is replaced by a character that nothing takes for one, and put back where that character was
-/// read. It is tried with each delimiter and all behind it, and with each alone: `a<think>b` in a content opens the reasoning again
+/// read. It is tried with each delimiter and all behind it, with each alone, and with others ([`meant`]): `a<think>b` in a content opens the reasoning again
 /// otherwise, and takes from the message what was thought before. Each costs a parse of the turn.
 pub(super) fn spoken(
     reader: &Reader<'_>,
@@ -126,15 +143,13 @@ pub(super) fn spoken(
             .into_iter()
             .filter(|span| span.end <= body.len())
             .collect();
-        let alone = (0..spans.len()).map(|at| at..at + 1);
-        let behind = (0..spans.len().saturating_sub(1)).map(|at| at..spans.len());
-        for meant in behind.chain(alone) {
-            let texts: Vec<&str> = spans[meant.clone()]
+        for meant in meant(spans.len()) {
+            let texts: Vec<&str> = meant
                 .iter()
-                .map(|span| &response[span.clone()])
+                .map(|at| &response[spans[*at].clone()])
                 .collect();
             let mut changed = response.clone();
-            for span in spans[meant].iter().rev() {
+            for span in meant.iter().rev().map(|at| &spans[*at]) {
                 changed.replace_range(span.clone(), stand_in.encode_utf8(&mut [0; 4]));
             }
             let Ok(message) = parse_response(&changed, Arc::clone(template), &prefix, tools) else {
@@ -153,6 +168,25 @@ pub(super) fn spoken(
     }
     found
 }
+
+/// Which of so many delimiters may be meant as text: each with all behind it, each alone, and, of few, all others that are possible.
+fn meant(count: usize) -> Vec<Vec<usize>> {
+    let behind = (0..count.saturating_sub(1)).map(|at| (at..count).collect());
+    let alone = (0..count).map(|at| vec![at]);
+    let mut all: Vec<Vec<usize>> = behind.chain(alone).collect();
+    if count <= MAX_ANY {
+        for chosen in 1..1_usize << count {
+            let some: Vec<usize> = (0..count).filter(|at| chosen >> at & 1 == 1).collect();
+            if !all.contains(&some) {
+                all.push(some);
+            }
+        }
+    }
+    all
+}
+
+/// Of how many delimiters any may be meant as text.
+const MAX_ANY: usize = 6;
 
 /// Characters for private use, one of which stands for a delimiter that is meant as text.
 const STAND_INS: &str = "\u{e0a0}\u{e7f3}\u{f155}\u{f8d2}";
@@ -362,6 +396,16 @@ const MAX_SPACE: usize = 5;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn any_of_few_delimiters_may_be_text() {
+        let all = meant(3);
+        assert_eq!(all.len(), 7);
+        assert_eq!(all[..2], [vec![0, 1, 2], vec![1, 2]]);
+        assert!(all.contains(&vec![0, 2]));
+        // Of many only each alone, and each with all behind it.
+        assert_eq!(meant(MAX_ANY + 1).len(), 2 * (MAX_ANY + 1) - 1);
+    }
 
     #[test]
     fn space_around_texts_may_be_theirs() {

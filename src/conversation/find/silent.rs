@@ -1,0 +1,75 @@
+//! Messages that show nothing of their own: an answer without a text, a message of a role that a chat template only marks.
+//!
+//! No character of a render comes from such a message, so that its place is found by leaving it out: what the render then lacks stands for
+//! it, if the rest is the same.
+
+use super::pieces::{Piece, Spot, What};
+use crate::conversation::format::{Encoding, Holds};
+use crate::conversation::render::{Renderer, Talk};
+use crate::text::common_prefix;
+use crate::value::Value;
+
+/// The pieces of a render with a place for the one message of it that shows nothing; `None` if there is none, or more than one, or if
+/// nothing stands for it.
+pub(super) fn with_silent(
+    text: &str,
+    pieces: &[Piece],
+    talk: &Talk,
+    renderer: &Renderer<'_>,
+) -> Option<Vec<Piece>> {
+    let is_shown = |at: &usize| {
+        pieces.iter().any(|piece| match &piece.what {
+            What::InputText { message, .. } => *message == Some(*at),
+            _ => false,
+        })
+    };
+    let mut hidden = (0..talk.messages.len()).filter(|at| !is_shown(at));
+    let at = hidden.next().filter(|_| hidden.next().is_none())?;
+    if talk.messages.len() < 2 {
+        return None;
+    }
+    let mut without = talk.clone();
+    without.messages.remove(at);
+    let without = renderer.text(&without).ok()?;
+    let len = text
+        .len()
+        .checked_sub(without.len())
+        .filter(|len| *len > 0)?;
+    let mut start = common_prefix(text, &without);
+    if text.get(start + len..)? != without.get(start..)? {
+        return None;
+    }
+    // What was left out may begin earlier, where the text before it is as the end of it.
+    let bytes = text.as_bytes();
+    let least = pieces
+        .iter()
+        .map(|piece| piece.range.end)
+        .filter(|end| *end <= start)
+        .max()
+        .unwrap_or(0);
+    while start > least && bytes[start - 1] == bytes[start + len - 1] {
+        start -= 1;
+    }
+    let end = start + len;
+    let is_free = |piece: &Piece| piece.range.end <= start || piece.range.start >= end;
+    if !text.is_char_boundary(end) || !pieces.iter().all(is_free) {
+        return None;
+    }
+    let role = talk.messages[at].get("role").and_then(Value::as_str)?;
+    let silent = Piece {
+        range: end..end,
+        what: What::InputText {
+            spot: Spot {
+                holds: Holds::Nothing,
+                role: Some(role.to_owned()),
+                key: None,
+            },
+            message: Some(at),
+            written: [Encoding::AsIs].into(),
+        },
+    };
+    let mut all = pieces.to_vec();
+    let place = all.partition_point(|piece| piece.range.start < end);
+    all.insert(place, silent);
+    Some(all)
+}
