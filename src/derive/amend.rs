@@ -117,7 +117,8 @@ impl Amended {
         Ok(Arc::new(template))
     }
 
-    /// Makes delimiters narrower whose like stands in texts of messages that do not come back, as long as more messages come back by it.
+    /// Makes delimiters narrower whose like stands in texts of messages that do not come back, as long as more messages come back by it. Where
+    /// somebody has chosen a delimiter, all stay as they are.
     ///
     /// # Errors
     ///
@@ -125,11 +126,14 @@ impl Amended {
     pub(super) fn narrow(
         &mut self,
         bench: &Bench<'_>,
-        engines: &[Engine],
+        options: &Options,
     ) -> Result<(), DeriveError> {
+        if !options.prefer.is_empty() {
+            return Ok(());
+        }
         let mut told = Vec::new();
         let mut proofs = MAX_NARROWED;
-        while let Some(taken) = self.narrowed(bench, engines, &mut proofs)? {
+        while let Some(taken) = self.narrowed(bench, &options.engines, &mut proofs)? {
             (self.document, self.proof) = (taken.document, taken.proof);
             told.push(taken.told);
         }

@@ -86,7 +86,7 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
     let mut amended = Amended::new(document, proof);
     let done;
     (done, cost.amendments) = cost::measured(judge, || {
-        amended.narrow(&on, &options.engines)?;
+        amended.narrow(&on, options)?;
         amended.close_at_end_tokens(&on, &bench.source.tokens.end, &options.engines);
         amended.read_made_ids(&on);
         if !options.responses.is_empty() {
