@@ -44,7 +44,15 @@ pub(crate) struct PrintedTools {
 
 /// The texts that were printed of each list of tools, by each of the rules. The lists are kept, so that another one is never taken for one of them.
 #[derive(Debug, Default)]
-pub(crate) struct PrintedLists(RefCell<Vec<(Rc<[Value]>, Rules, Rc<PrintedTools>)>>);
+pub(crate) struct PrintedLists(RefCell<Vec<PrintedList>>);
+
+/// One list of tools under some rules, and the texts that were printed of it.
+#[derive(Debug)]
+struct PrintedList {
+    tools: Rc<[Value]>,
+    rules: Rules,
+    printed: Rc<PrintedTools>,
+}
 
 impl PrintedLists {
     /// Returns the texts that were printed of this list so far, by a chat template that is the same for all renders with tools.
@@ -52,12 +60,16 @@ impl PrintedLists {
         let mut all = self.0.borrow_mut();
         let known = all
             .iter()
-            .find(|(known, by, _)| Rc::ptr_eq(known, tools) && *by == rules);
-        if let Some((.., printed)) = known {
-            return Rc::clone(printed);
+            .find(|known| Rc::ptr_eq(&known.tools, tools) && known.rules == rules);
+        if let Some(known) = known {
+            return Rc::clone(&known.printed);
         }
         let printed = Rc::<PrintedTools>::default();
-        all.push((Rc::clone(tools), rules, Rc::clone(&printed)));
+        all.push(PrintedList {
+            tools: Rc::clone(tools),
+            rules,
+            printed: Rc::clone(&printed),
+        });
         printed
     }
 }
@@ -212,8 +224,8 @@ mod tests {
                 }
             }
             let texts = lists.0.borrow();
-            remembered += usize::from(texts.iter().any(|(.., printed)| {
-                let statements = printed.statements.borrow();
+            remembered += usize::from(texts.iter().any(|list| {
+                let statements = list.printed.statements.borrow();
                 let mut all = statements.values();
                 all.any(|one| matches!(one, Printed::Once { text: Some(_), .. }))
             }));
