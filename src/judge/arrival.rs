@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 
-use crate::pattern::{Captures, MatchError, Progress, Search, Window};
+use crate::pattern::{Captures, Cursor, MatchError, Progress, Window};
 use crate::response_template::ResponseTemplate;
 
 /// The limit on the bytes that are searched again in one response, each time that something waits in it. Beyond the limit nothing is said.
@@ -55,7 +55,7 @@ struct Arriving<'t> {
     /// True if the open region has text, or was opened by a delimiter.
     opened: bool,
     /// Our own search for each delimiter of the plan.
-    searches: Vec<Option<(Search, Progress)>>,
+    searches: Vec<Option<(Cursor, Progress)>>,
     /// For each delimiter a place and an end, in bytes of the text. Up to the end no match begins at the place or behind it.
     barren: Vec<(usize, usize)>,
     passed: Vec<Passed<'t>>,
@@ -257,17 +257,27 @@ impl<'t> Arriving<'t> {
         };
         if slot.as_ref().is_none_or(|(_, known)| is_stale(known)) {
             let hold = self.position;
-            *slot = Some((Search::new(pattern, hold), Progress::Pending { hold }));
+            match slot {
+                Some((cursor, known)) => {
+                    cursor.restart(pattern, hold);
+                    *known = Progress::Pending { hold };
+                }
+                None => *slot = Some((Cursor::new(pattern, hold), Progress::Pending { hold })),
+            }
         }
-        let Some((search, known)) = slot else {
+        let Some((cursor, known)) = slot else {
             return Ok(Progress::Pending { hold: end });
         };
+        // What was found stays found, whatever follows.
+        if matches!(known, Progress::Found(_)) {
+            return Ok(known.clone());
+        }
         let window = Window {
             text: &self.text[..end],
             start: 0,
             complete: false,
         };
-        *known = search.advance(&window)?;
+        *known = cursor.advance(pattern, &window, None)?;
         Ok(known.clone())
     }
 }

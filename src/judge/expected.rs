@@ -1,7 +1,5 @@
 //! The expectation of a round: all that can be seen of a message in its turn must come back, and nothing else.
 
-use std::cell::OnceCell;
-
 use super::message::{Assistant, CALLS_KEY, Call};
 use super::probes::Probe;
 use super::shown;
@@ -38,15 +36,14 @@ pub(super) struct Sight<'r> {
     /// The message's place in the inputs.
     pub(super) message: InputPath,
     /// The origins, where they can be had; they are asked for only where the text does not tell.
-    pub(super) traced: &'r dyn Fn() -> Option<Traced>,
+    pub(super) traced: &'r dyn Fn() -> Option<&'r Traced>,
 }
 
 impl Expected {
     /// Returns the parts of the message that can be seen in the text rendered after the conversation, and the byte at which the first of
     /// them begins; `None` if nothing can be seen.
     pub(super) fn of(probe: &Probe, sight: &Sight<'_>) -> Option<(Self, usize)> {
-        let traced = OnceCell::new();
-        let traced = || traced.get_or_init(sight.traced).as_ref();
+        let traced = sight.traced;
         let mut first: Option<usize> = None;
         let mut at = |place: usize| first = Some(first.map_or(place, |first| first.min(place)));
         let mut expected = Self::default();

@@ -16,7 +16,7 @@
 //! - `renderer` renders, `manner` says how a message is handed over, `slots` finds the keys that are shown, `survey` asks for all that;
 //! - `probes` has the messages, `characters` finds the characters of the render that are put into their texts, `places` has the conversations,
 //!   `rounds` renders each in its place, `expected` tells the parts of it that can be seen;
-//! - `trial` parses one round with one response template, `arrival` checks that transformers reads it alike in pieces, `compare` that it
+//! - `trial` tries one round with one response template, `parses` reads its responses and keeps what they parse to, `arrival` checks that transformers reads it alike in pieces, `compare` that it
 //!   came back, and `prompts` that renders show the text behind a prompt's end;
 //! - `judgement` adds up, by kind.
 //!
@@ -32,6 +32,7 @@ mod judgement;
 mod kind;
 mod manner;
 pub(crate) mod message;
+mod parses;
 mod places;
 mod probes;
 mod prompts;
@@ -50,6 +51,7 @@ mod turns;
 mod unproved;
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,14 +67,15 @@ pub(crate) use judgement::{Failure, Judgement, NOT_SHOWN, UNMARKED};
 pub use judgement::{KindVerdict, LeftOutCount, Rounds};
 pub use kind::Kind;
 use message::Assistant;
+use parses::Parses;
+pub(crate) use parses::Scrutiny;
 use renderer::Renderer;
 pub(crate) use rounds::RoundId;
 use rounds::{Group, Round};
 use slot::Slot;
 use survey::Survey;
 pub use trial::Counterexample;
-pub(crate) use trial::Scrutiny;
-use trial::{Outcome, Parses, Tried};
+use trial::{Outcome, Tried};
 pub(crate) use unproved::Unproved;
 
 /// A response of the judged format and the message that it was seen to parse to.
@@ -125,17 +128,17 @@ pub(crate) struct Judge<'a> {
     survey: Survey,
     /// The rounds with calls, for each manner in which they are rendered differently, once they are needed.
     calling: Vec<OnceCell<Group>>,
-    /// The last response template that was tried, with its parses.
-    last: RefCell<Option<LastTried>>,
+    /// The parses of the last response template that was tried.
+    last: RefCell<Option<Rc<Parses>>>,
+    /// The rounds of the messages that others were shrunk to. Every response template that is judged shrinks the same messages.
+    shrunk: RefCell<HashMap<RoundId, Vec<Shrunk>>>,
 }
 
-/// A response template that was tried under one scrutiny, with the parses that it made.
-#[derive(Debug)]
-struct LastTried {
-    template: Arc<ResponseTemplate>,
-    scrutiny: Scrutiny,
-    parses: Rc<Parses>,
-}
+/// The rounds of which shrunk messages are kept at most.
+const MAX_SHRUNK: usize = 512;
+
+/// A message in the place of a round, and its own round, if it makes one.
+type Shrunk = (Assistant, Option<Rc<Round>>);
 
 /// A response template to be judged, and the form in which it is judged.
 #[derive(Debug, Clone, Copy)]
@@ -152,7 +155,8 @@ pub(crate) fn parse(
     case: &Case,
     scrutiny: Scrutiny,
 ) -> (Value, Option<String>) {
-    let tried = Tried::new(template, None, &[], scrutiny);
+    let parses = Rc::new(Parses::new(Arc::clone(template), scrutiny));
+    let tried = Tried::new(template, None, &[], parses);
     let (parsed, error) = tried.parse(&case.prefix, &case.response, &case.tools);
     (Value::Object(parsed), error)
 }
@@ -173,6 +177,7 @@ impl<'a> Judge<'a> {
             renderer,
             survey,
             last: RefCell::default(),
+            shrunk: RefCell::default(),
         }
     }
 
@@ -225,10 +230,11 @@ impl<'a> Judge<'a> {
         round: RoundId,
         found: Counterexample,
     ) -> (Assistant, Counterexample) {
-        let (group, round) = self.round(round);
+        let id = round;
+        let (group, round) = self.round(id);
         let tried = self.tried(subject);
         let again = |message: &Assistant| {
-            let round = group.again(round, message, &self.renderer)?;
+            let round = self.again(id, message)?;
             tried
                 .run(&round, &group.manner, &self.renderer)
                 .counterexample()
@@ -238,6 +244,28 @@ impl<'a> Judge<'a> {
         });
         let found = again(&smallest).unwrap_or(found);
         (smallest, found)
+    }
+
+    /// Returns the round with another message, made now or before.
+    fn again(&self, id: RoundId, message: &Assistant) -> Option<Rc<Round>> {
+        let known = |(of, _): &&Shrunk| of == message;
+        if let Some((_, round)) = self
+            .shrunk
+            .borrow()
+            .get(&id)
+            .and_then(|shrunk| shrunk.iter().find(known))
+        {
+            return round.clone();
+        }
+        let (group, round) = self.round(id);
+        let again = group.again(round, message, &self.renderer).map(Rc::new);
+        let mut shrunk = self.shrunk.borrow_mut();
+        if shrunk.len() > MAX_SHRUNK {
+            shrunk.clear();
+        }
+        let of_round = shrunk.entry(id).or_default();
+        of_round.push((message.clone(), again.clone()));
+        again
     }
 
     /// Tries messages that speak of a marker, and returns those that did not come back as they were: the part of the message that speaks of
@@ -301,28 +329,16 @@ impl<'a> Judge<'a> {
 
     fn tried<'s>(&'s self, subject: Subject<'s>) -> Tried<'s> {
         let mut last = self.last.borrow_mut();
-        let is_last = |last: &&mut LastTried| {
-            Arc::ptr_eq(&last.template, subject.template) && last.scrutiny == subject.scrutiny
-        };
-        let parses = match last.as_mut().filter(is_last) {
-            Some(last) => Rc::clone(&last.parses),
-            None => {
-                let parses = Rc::<Parses>::default();
-                *last = Some(LastTried {
-                    template: Arc::clone(subject.template),
-                    scrutiny: subject.scrutiny,
-                    parses: Rc::clone(&parses),
-                });
-                parses
-            }
-        };
-        let tried = Tried::new(
-            subject.template,
-            subject.reasoning_field,
-            &self.survey.slots.aliases,
-            subject.scrutiny,
-        );
-        tried.with_cache(parses)
+        let known = last
+            .take()
+            .filter(|last| last.are_of(subject.template, subject.scrutiny));
+        let parses = known.unwrap_or_else(|| {
+            let template = Arc::clone(subject.template);
+            Rc::new(Parses::new(template, subject.scrutiny))
+        });
+        *last = Some(Rc::clone(&parses));
+        let aliases = &self.survey.slots.aliases;
+        Tried::new(subject.template, subject.reasoning_field, aliases, parses)
     }
 
     /// The rounds with calls in the manner of that index.

@@ -14,7 +14,7 @@ use super::message::{Assistant, tool_for};
 use super::places::Prompted;
 use super::probes::Probe;
 use super::renderer::Renderer;
-use crate::chat_template::{InputPath, InputStep};
+use crate::chat_template::{InputPath, InputStep, Traced};
 use crate::value::Value;
 
 /// A round, by the manner of its calls and its place among the rounds of that.
@@ -57,18 +57,21 @@ impl Round {
     pub(super) fn counted(&self, manner: &Manner, renderer: &Renderer<'_>) -> &[Range<usize>] {
         self.counted.get_or_init(|| {
             let further = std::slice::from_ref(&self.written);
-            let Ok(traced) = renderer.traced(&self.place.place, further, manner) else {
-                return Vec::new();
-            };
-            let runs = traced.runs.iter();
-            let numbers = runs.filter(|run| {
-                let text = &traced.text[run.start..run.end];
-                let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-                is_number && run.start >= self.history_end && run.origin.is_derived()
-            });
-            numbers.map(|run| run.start..run.end).collect()
+            let traced = renderer.traced(&self.place.place, further, manner);
+            traced.map_or_else(|_| Vec::new(), |traced| counted(&traced, self.history_end))
         })
     }
+}
+
+/// The byte ranges of a render's numbers from byte `start` on that come from no input as they are.
+fn counted(traced: &Traced, start: usize) -> Vec<Range<usize>> {
+    let runs = traced.runs.iter();
+    let numbers = runs.filter(|run| {
+        let text = &traced.text[run.start..run.end];
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number && run.start >= start && run.origin.is_derived()
+    });
+    numbers.map(|run| run.start..run.end).collect()
 }
 
 /// The reason why a message makes no round.
@@ -229,9 +232,13 @@ impl Group {
             InputStep::from("messages"),
             InputStep::Index(at.place.history.len()),
         ]);
+        let kept = OnceCell::new();
         let traced = || {
-            let further = std::slice::from_ref(&written);
-            renderer.traced(&at.place, further, &self.manner).ok()
+            let render = || {
+                let further = std::slice::from_ref(&written);
+                renderer.traced(&at.place, further, &self.manner).ok()
+            };
+            kept.get_or_init(render).as_ref()
         };
         let sight = Sight {
             turn: &full[history_end..],
@@ -241,6 +248,9 @@ impl Group {
             traced: &traced,
         };
         let (mut expected, first) = Expected::of(probe, &sight).ok_or(LeftOut::NotShown)?;
+        // Where the origins were asked for, the numbers are told from them as well.
+        let traced: Option<&Traced> = kept.get().and_then(Option::as_ref);
+        let counted = traced.map(|traced| OnceCell::from(counted(traced, history_end)));
         let prompted = at.told();
         let is_begun = |text: &str| text.contains(&self.header);
         if is_begun(prompted) && !is_begun(&full[history_end..history_end + first]) {
@@ -275,7 +285,7 @@ impl Group {
             place: at.clone(),
             full,
             rendered,
-            counted: OnceCell::new(),
+            counted: counted.unwrap_or_default(),
         })
     }
 }

@@ -7,12 +7,9 @@
 //! the format. Where another message came back that renders to the same text too, the two cannot be told apart by anybody, and the round
 //! says so.
 //!
-//! A response that comes up in many rounds is parsed once. The cost of a round is otherwise some parses of its turn and one render.
-//! [`Scrutiny`] says which parses: reading in pieces and as the reference does costs five times as much as reading the whole, and hardly ever
-//! tells anything else.
+//! A response that comes up in many rounds is parsed once, as [`Parses`] keeps them. The cost of a round is otherwise some parses of its turn
+//! and one render.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,15 +18,14 @@ use serde::Serialize;
 
 use super::Case;
 use super::alike::{could_be_meant, dense, same_but_arguments};
-use super::arrival;
 use super::expected::ExpectedCall;
 use super::manner::Manner;
 use super::message::CALLS_KEY;
+use super::parses::{Input, Parsed, Parses};
 use super::renderer::Renderer;
 use super::rounds::Round;
-use crate::parser::{Event, ParseError, ResponseParser, join_chunks, push_joined};
 use crate::response_template::ResponseTemplate;
-use crate::value::{Map, Value, are_identical, json};
+use crate::value::{Map, Value, json};
 
 /// A message that does not come back from its own render.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -87,17 +83,6 @@ impl Outcome {
     }
 }
 
-/// The ways in which a response is read before its message is believed, the cheapest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Scrutiny {
-    /// The whole response at once. That is enough to tell candidates apart, and proves nothing.
-    Whole,
-    /// The whole, and one character at a time, by our parser and as transformers reads it.
-    Pieces,
-    /// As [`Self::Pieces`], and in pieces of every size.
-    EverySize,
-}
-
 /// A response template, and the parses that it made so far.
 #[derive(Debug)]
 pub(super) struct Tried<'a> {
@@ -106,21 +91,7 @@ pub(super) struct Tried<'a> {
     pub(super) reasoning_field: Option<&'a str>,
     /// The keys under which a reasoning renders alike.
     pub(super) aliases: &'a [String],
-    scrutiny: Scrutiny,
-    cache: Rc<Parses>,
-}
-
-/// The parses of a response template by their responses, all under one scrutiny. A response that comes up in many places is parsed once.
-#[derive(Debug, Default)]
-pub(super) struct Parses(RefCell<HashMap<String, Vec<CachedParse>>>);
-
-/// A parse of a response, with the inputs that it depends on.
-#[derive(Debug)]
-struct CachedParse {
-    /// The part of the prompt that a parser reads.
-    prompted: String,
-    tools: Vec<Value>,
-    parsed: Parsed,
+    parses: Rc<Parses>,
 }
 
 /// Prompts or prefixes, each with the response after it.
@@ -130,9 +101,6 @@ struct Splits<'r> {
     any_will_do: bool,
 }
 
-/// The message that a response parsed to, and the error, if there is one.
-type Parsed = (Map, Option<String>);
-
 /// At how many places of an earlier turn its text is looked for.
 const MAX_PLACES: usize = 8;
 
@@ -141,20 +109,14 @@ impl<'a> Tried<'a> {
         template: &'a Arc<ResponseTemplate>,
         reasoning_field: Option<&'a str>,
         aliases: &'a [String],
-        scrutiny: Scrutiny,
+        parses: Rc<Parses>,
     ) -> Self {
         Self {
             template,
             reasoning_field,
             aliases,
-            scrutiny,
-            cache: Rc::default(),
+            parses,
         }
-    }
-
-    /// Returns the trial with the parses that the response template made before.
-    pub(super) fn with_cache(self, cache: Rc<Parses>) -> Self {
-        Self { cache, ..self }
     }
 
     /// Parses the round's turn from each of its possible beginnings, and compares. Where the message does not come back, the turn is tried
@@ -363,67 +325,11 @@ impl<'a> Tried<'a> {
     /// Parses a response, and returns the message and the error, if there is one: of the parser, or that the message depends on how the
     /// response is cut.
     pub(super) fn parse(&self, prefix: &str, response: &str, tools: &[Value]) -> Parsed {
-        let prompted = self.template.after_last_anchor(prefix).unwrap_or(prefix);
-        let is_same =
-            |known: &&CachedParse| known.prompted == prompted && are_identical(&known.tools, tools);
-        if let Some(known) = self.cache.0.borrow().get(response)
-            && let Some(known) = known.iter().find(is_same)
-        {
-            return known.parsed.clone();
-        }
-        let parsed = self.parse_anew(prefix, response, tools);
-        let mut cache = self.cache.0.borrow_mut();
-        let of_response = cache.entry(response.to_owned()).or_default();
-        of_response.push(CachedParse {
-            prompted: prompted.to_owned(),
-            tools: tools.to_vec(),
-            parsed: parsed.clone(),
-        });
-        parsed
-    }
-
-    fn parse_anew(&self, prefix: &str, response: &str, tools: &[Value]) -> Parsed {
-        let sizes: Vec<usize> = match self.scrutiny {
-            Scrutiny::Whole => Vec::new(),
-            Scrutiny::Pieces => vec![1],
-            Scrutiny::EverySize => (1..response.chars().count()).collect(),
-        };
-        let (parsed, error) = in_pieces(response, &sizes, |chunks| {
-            self.parse_in(prefix, chunks.iter().copied(), tools)
-        });
-        if self.scrutiny == Scrutiny::Whole {
-            return (parsed, error);
-        }
-        let error = error.or_else(|| {
-            let prompted = self.template.after_last_anchor(prefix).unwrap_or(prefix);
-            let misread = arrival::misread(self.template, prompted, response)?;
-            let misread = json::quote(&misread);
-            Some(format!(
-                "transformers, fed one character at a time, reads {misread} otherwise"
-            ))
-        });
-        (parsed, error)
-    }
-
-    /// Returns the message as far as it was parsed, and the joined events or the error.
-    fn parse_in<'t>(
-        &self,
-        prefix: &str,
-        chunks: impl IntoIterator<Item = &'t str>,
-        tools: &[Value],
-    ) -> (Map, Result<Vec<Event<'static>>, Box<ParseError>>) {
-        let mut parser = match ResponseParser::new(Arc::clone(self.template), prefix, tools) {
-            Ok(parser) => parser,
-            Err(error) => return (Map::new(), Err(Box::new(error))),
-        };
-        let mut events = join_chunks(parser.initial_events().to_vec());
-        let mut note = |event: Event<'_>| push_joined(&mut events, event);
-        let fed = chunks
-            .into_iter()
-            .try_for_each(|chunk| parser.feed_with(chunk, &mut note));
-        let ended = fed.and_then(|()| parser.finalize_with(&mut note));
-        let result = ended.map(|()| events).map_err(Box::new);
-        (parser.into_message(), result)
+        self.parses.of(Input {
+            prefix,
+            response,
+            tools,
+        })
     }
 
     /// Returns the error where the parsed message, appended to the conversation, renders otherwise than the message did.
@@ -511,31 +417,4 @@ fn is_cut(round: &Round) -> bool {
     texts
         .iter()
         .any(|(text, seen)| seen.is_some() && text != seen)
-}
-
-/// Returns the message and the error that `parse` gives for the whole response. It is an error as well if pieces of one of the sizes, in
-/// characters, parse differently.
-pub(super) fn in_pieces<E: PartialEq>(
-    response: &str,
-    sizes: &[usize],
-    parse: impl Fn(&[&str]) -> (Map, Result<E, Box<ParseError>>),
-) -> Parsed {
-    let whole = parse(&[response]);
-    if let (message, Err(error)) = whole {
-        return (message, Some(error.to_string()));
-    }
-    for size in sizes {
-        if parse(&pieces(response, *size).collect::<Vec<_>>()) != whole {
-            let error = format!("fed {size} characters at a time it parses differently");
-            return (whole.0, Some(error));
-        }
-    }
-    (whole.0, None)
-}
-
-/// A text in pieces of so many characters.
-pub(super) fn pieces(text: &str, characters: usize) -> impl Iterator<Item = &str> {
-    let starts = || text.char_indices().step_by(characters).map(|(at, _)| at);
-    let ends = starts().skip(1).chain(std::iter::once(text.len()));
-    starts().zip(ends).map(|(start, end)| &text[start..end])
 }

@@ -165,14 +165,9 @@ impl<'t> Whole<'t> {
                 direct::Outcome::GivenUp(at) => from = at,
             }
         }
-        let mut search = Search {
-            pattern: pattern.clone(),
-            cursor: Cursor(State::of_engine(pattern, from)),
-            no_end_at,
-            answer: None,
-        };
-        let progress = search.advance(&self.window);
-        self.steps = self.steps.saturating_add(search.steps());
+        let mut cursor = Cursor(State::of_engine(pattern, from));
+        let progress = cursor.advance(pattern, &self.window, no_end_at);
+        self.steps = self.steps.saturating_add(cursor.steps());
         Ok(match progress? {
             Progress::Found(captures) => Some(captures),
             Progress::Pending { .. } => None,
@@ -220,15 +215,6 @@ impl Search {
         }
     }
 
-    /// How many steps the engine has taken; none are counted where the work is in proportion to what was read.
-    pub(super) fn steps(&self) -> u64 {
-        match &self.cursor.0 {
-            State::Sequence(_) | State::Literal { .. } => 0,
-            State::Automaton(simulation) => simulation.steps(),
-            State::Backtracking { machine, .. } => machine.steps(),
-        }
-    }
-
     /// Goes on with what has arrived.
     ///
     /// `window` begins no later than [`Pattern::lookbehind`] bytes before the last `hold` (before `from`, in the first
@@ -246,18 +232,7 @@ impl Search {
         if let Some(answer) = &self.answer {
             return Ok(answer.clone());
         }
-        let (pattern, no_end_at) = (&self.pattern, self.no_end_at);
-        let progress = match self.cursor.scan_past(pattern, window, no_end_at)? {
-            Scanned::Hold(hold) => Progress::Pending { hold },
-            Scanned::Found(span) => {
-                let mut groups = Vec::new();
-                self.cursor
-                    .each_group(pattern, window, &span, no_end_at, |name, range| {
-                        groups.push((name.clone(), range));
-                    });
-                Progress::Found(Captures { span, groups })
-            }
-        };
+        let progress = self.cursor.advance(&self.pattern, window, self.no_end_at)?;
         if window.complete || matches!(progress, Progress::Found(_)) {
             self.answer = Some(progress.clone());
         }
@@ -285,7 +260,35 @@ impl Cursor {
         }
     }
 
+    /// How many steps the engine has taken; none are counted where the work is in proportion to what was read.
+    fn steps(&self) -> u64 {
+        match &self.0 {
+            State::Sequence(_) | State::Literal { .. } => 0,
+            State::Automaton(simulation) => simulation.steps(),
+            State::Backtracking { machine, .. } => machine.steps(),
+        }
+    }
+
     /// Does the work of [`Search::advance`] for callers that do not ask again for a match that was found.
+    pub(crate) fn advance(
+        &mut self,
+        pattern: &Pattern,
+        window: &Window<'_>,
+        no_end_at: Option<usize>,
+    ) -> Result<Progress, MatchError> {
+        Ok(match self.scan_past(pattern, window, no_end_at)? {
+            Scanned::Hold(hold) => Progress::Pending { hold },
+            Scanned::Found(span) => {
+                let mut groups = Vec::new();
+                self.each_group(pattern, window, &span, no_end_at, |name, range| {
+                    groups.push((name.clone(), range));
+                });
+                Progress::Found(Captures { span, groups })
+            }
+        })
+    }
+
+    /// Does that work without telling the groups, which [`groups`](Self::groups) has.
     pub(crate) fn scan(
         &mut self,
         pattern: &Pattern,

@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 
 use super::conversation::Context;
-use crate::chat_template::RenderError;
+use crate::chat_template::{Reads, RenderError};
 use crate::derive::probe;
 use crate::value::are_identical;
 
@@ -20,10 +21,15 @@ pub(in crate::derive) struct RenderCache(RefCell<Renders>);
 #[derive(Debug, Default)]
 struct Renders {
     by_hash: HashMap<u64, Vec<Render>>,
+    /// What the template asked for in the renders that were observed.
+    observed: HashMap<u64, Vec<Observed>>,
     bytes: usize,
     /// How many renders were made.
     count: usize,
 }
+
+/// A context, and the inputs that were asked for where it was rendered; `None` where it is refused.
+type Observed = (Context, Option<Rc<Reads>>);
 
 #[derive(Debug)]
 struct Render {
@@ -88,6 +94,27 @@ impl RenderCache {
         rendered
     }
 
+    /// Returns what the template asked for where it rendered the context, or observes that now. Every candidate of a search asks for it.
+    pub(in crate::derive) fn reads(
+        &self,
+        context: &Context,
+        observe: impl FnOnce() -> Option<Reads>,
+    ) -> Option<Rc<Reads>> {
+        let hash = hash_of(context, false);
+        if let Some(kept) = self.0.borrow().observed.get(&hash) {
+            let kept = kept.iter().find(|(kept, _)| is_identical(kept, context));
+            if let Some((_, reads)) = kept {
+                return reads.clone();
+            }
+        }
+        let reads = observe().map(Rc::new);
+        let mut renders = self.0.borrow_mut();
+        renders.bytes += CONVERSATION;
+        let of_hash = renders.observed.entry(hash).or_default();
+        of_hash.push((context.clone(), reads.clone()));
+        reads
+    }
+
     /// Returns for each text a conversation whose render, from the user's first words on, begins with it, or whose prompt ends with it: the
     /// one whose render has the least beside the text, and of several the first.
     pub(in crate::derive) fn rendered_as(&self, texts: &[&str]) -> Vec<Option<Conversation>> {
@@ -130,7 +157,7 @@ impl RenderCache {
 /// Returns true if both render the same, whatever the chat template: unlike for equality the order of keys counts.
 fn is_identical(a: &Context, b: &Context) -> bool {
     let same_tools = match (&a.tools, &b.tools) {
-        (Some(a), Some(b)) => std::rc::Rc::ptr_eq(a, b) || are_identical(a, b),
+        (Some(a), Some(b)) => Rc::ptr_eq(a, b) || are_identical(a, b),
         (None, None) => true,
         _ => false,
     };

@@ -300,10 +300,10 @@ impl<'a> Renderer<'a> {
         context: &Context,
         dialect: &Dialect,
         message: &Assistant,
-    ) -> Option<Reads> {
-        self.observe(&context.and(dialect.write(message)), false)
-            .ok()
-            .map(|(_, reads)| reads)
+    ) -> Option<Rc<Reads>> {
+        let context = context.and(dialect.write(message));
+        let observe = || Some(self.observe(&context, false).ok()?.1);
+        self.cache.reads(&context, observe)
     }
 
     /// Returns the render of a context, and the inputs that the template asked for on the way.

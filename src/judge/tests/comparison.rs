@@ -1,15 +1,17 @@
 //! Tests of the comparison of a parsed message with the rendered one, and of a response parsed in pieces with the same one parsed as a
 //! whole.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::compare::{expected_call, is_call};
 use super::super::expected::{Expected, ExpectedCall};
 use super::super::manner::Manner;
 use super::super::message::ArgumentsForm;
+use super::super::parses::{Parses, in_pieces, pieces};
 use super::super::probes;
 use super::super::slot::Slot;
-use super::super::trial::{Tried, in_pieces, pieces};
+use super::super::trial::Tried;
 use super::*;
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, json};
@@ -65,7 +67,8 @@ fn a_parsed_message_is_compared_part_by_part() {
         ..manner.clone()
     };
     let aliases = ["alias".to_owned()];
-    let tried = Tried::new(&template, Some("renamed"), &aliases, Scrutiny::Pieces);
+    let parses = Rc::new(Parses::new(Arc::clone(&template), Scrutiny::Pieces));
+    let tried = Tried::new(&template, Some("renamed"), &aliases, parses);
     let one = r#"{"function": {"name": "f", "arguments": {"a": 1}}}"#;
     let calls = |calls: &[&str]| format!(r#"{{"tool_calls": [{}]}}"#, calls.join(", "));
     let (said, nothing) = (r#"{"content": "Oh"}"#, "{}");

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Machine, Sink};
+use super::{Machine, Sink, TRIM_BYTES};
 use crate::parser::event::Event;
 use crate::pattern::{ByteSet, Window};
 
@@ -42,7 +42,7 @@ impl Machine {
         self.idle = 0;
         let start = self.position;
         self.position += text.len();
-        self.base = self.position;
+        self.pass_in_buffer(text);
         if let Some(index) = self.region.field {
             let field = &self.template.fields()[index];
             if !self.region.opened {
@@ -62,6 +62,21 @@ impl Machine {
         } else {
             let prefix_len = self.prefix_len;
             self.rare_mut().unclaimed.add(start, text, prefix_len);
+        }
+    }
+
+    /// Notes in the buffer that the text was taken. Of it and of the text before it as much is kept as a delimiter may look back at.
+    fn pass_in_buffer(&mut self, text: &str) {
+        let behind = self.template.plan().lookbehind;
+        if behind == 0 {
+            self.base = self.position;
+            return;
+        }
+        self.buffer.push_str(text);
+        if self.buffer.len() >= TRIM_BYTES.saturating_add(behind) {
+            let excess = self.kept(&self.buffer) - self.base;
+            self.buffer.drain(..excess);
+            self.base += excess;
         }
     }
 
@@ -87,10 +102,9 @@ impl Machine {
     /// The fast path for the text that follows where nothing is held.
     pub(super) fn passing(&self) -> FastPath {
         let counts = |field| self.strings(field, self.position).is_some();
-        if self.template.plan().lookbehind > 0 || self.region.field.is_some_and(counts) {
-            FastPath::Not
-        } else {
-            FastPath::Passing
+        match self.region.field.is_some_and(counts) {
+            true => FastPath::Not,
+            false => FastPath::Passing,
         }
     }
 }

@@ -1,0 +1,202 @@
+//! The parses of one response template: of each response once, and in pieces as well where that is asked for.
+//!
+//! [`Scrutiny`] says how a response is read. To read it in pieces and as the reference does costs ten times as much as to read it whole, and
+//! hardly ever tells anything else. A response comes up in many rounds, in those of other prompts and again where the outcome is reported, so
+//! that [`Parses`] keeps what each was parsed to. What a parse depends on is the response, the part of the prompt that a parser reads, and
+//! the tools; of the tools there are few lists, and each is kept once.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::arrival;
+use crate::parser::{Event, ParseError, ResponseParser, join_chunks, push_joined};
+use crate::response_template::ResponseTemplate;
+use crate::value::{Map, Value, are_identical, json};
+
+/// The ways in which a response is read before its message is believed, the cheapest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Scrutiny {
+    /// The whole response at once. That is enough to tell candidates apart, and proves nothing.
+    Whole,
+    /// The whole, and one character at a time, by our parser and as transformers reads it.
+    Pieces,
+    /// As [`Self::Pieces`], and in pieces of every size.
+    EverySize,
+}
+
+/// The input of a parser.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Input<'i> {
+    /// The prompt or the prefix.
+    pub(super) prefix: &'i str,
+    pub(super) response: &'i str,
+    pub(super) tools: &'i [Value],
+}
+
+/// The message that a response parsed to, and the error, if there is one.
+pub(super) type Parsed = (Map, Option<String>);
+
+/// The parses of a response template by their responses, all under one scrutiny. A response that comes up in many places is parsed once.
+#[derive(Debug)]
+pub(super) struct Parses {
+    reader: Reader,
+    known: RefCell<HashMap<String, Vec<Known>>>,
+    /// The lists of tools that were seen, of which there are few.
+    tools: RefCell<Vec<Rc<[Value]>>>,
+}
+
+/// A parse of a response, with the inputs that it depends on.
+#[derive(Debug)]
+struct Known {
+    /// The part of the prompt that a parser reads.
+    prompted: String,
+    tools: Rc<[Value]>,
+    parsed: Parsed,
+    /// The delimiter that transformers reads otherwise in pieces, if that was asked and there is one. It does not depend on the tools.
+    misread: Option<Misread>,
+}
+
+/// The outcome of [`arrival::misread`].
+type Misread = Option<String>;
+
+/// A reader of responses.
+#[derive(Debug)]
+struct Reader {
+    template: Arc<ResponseTemplate>,
+    scrutiny: Scrutiny,
+}
+
+impl Parses {
+    pub(super) fn new(template: Arc<ResponseTemplate>, scrutiny: Scrutiny) -> Self {
+        Self {
+            reader: Reader { template, scrutiny },
+            known: RefCell::default(),
+            tools: RefCell::default(),
+        }
+    }
+
+    /// Returns true if these are the parses of the template under the scrutiny.
+    pub(super) fn are_of(&self, template: &Arc<ResponseTemplate>, scrutiny: Scrutiny) -> bool {
+        Arc::ptr_eq(&self.reader.template, template) && self.reader.scrutiny == scrutiny
+    }
+
+    /// Parses a response now, or returns what it was parsed to before.
+    pub(super) fn of(&self, input: Input<'_>) -> Parsed {
+        let prompted = self.reader.prompted(input.prefix);
+        let mut misread = None;
+        if let Some(of_response) = self.known.borrow().get(input.response) {
+            let after_prompt = || of_response.iter().filter(|of| of.prompted == prompted);
+            if let Some(known) = after_prompt().find(|of| is_same(&of.tools, input.tools)) {
+                return known.parsed.clone();
+            }
+            misread = after_prompt().find_map(|of| of.misread.clone());
+        }
+        let parsed = self.reader.read(input, prompted, &mut misread);
+        let known = Known {
+            prompted: prompted.to_owned(),
+            tools: self.listed(input.tools),
+            parsed: parsed.clone(),
+            misread,
+        };
+        let mut all = self.known.borrow_mut();
+        all.entry(input.response.to_owned())
+            .or_default()
+            .push(known);
+        parsed
+    }
+
+    /// The one list of these tools.
+    fn listed(&self, tools: &[Value]) -> Rc<[Value]> {
+        let mut lists = self.tools.borrow_mut();
+        if let Some(list) = lists.iter().find(|list| is_same(list, tools)) {
+            return Rc::clone(list);
+        }
+        let list: Rc<[Value]> = tools.into();
+        lists.push(Rc::clone(&list));
+        list
+    }
+}
+
+/// Returns true if two lists of tools are identical.
+fn is_same(a: &[Value], b: &[Value]) -> bool {
+    std::ptr::eq(a, b) || are_identical(a, b)
+}
+
+impl Reader {
+    /// The part of a prompt that a parser reads.
+    fn prompted<'p>(&self, prefix: &'p str) -> &'p str {
+        self.template.after_last_anchor(prefix).unwrap_or(prefix)
+    }
+
+    /// Reads a response after the part of its prompt that a parser reads. `misread` is known before, or afterwards if it was asked for.
+    fn read(&self, input: Input<'_>, prompted: &str, misread: &mut Option<Misread>) -> Parsed {
+        let response = input.response;
+        let sizes: Vec<usize> = match self.scrutiny {
+            Scrutiny::Whole => Vec::new(),
+            Scrutiny::Pieces => vec![1],
+            Scrutiny::EverySize => (1..response.chars().count()).collect(),
+        };
+        let (parsed, error) = in_pieces(response, &sizes, |chunks| self.read_in(input, chunks));
+        if self.scrutiny == Scrutiny::Whole || error.is_some() {
+            return (parsed, error);
+        }
+        let find = || arrival::misread(&self.template, prompted, response);
+        let error = misread.get_or_insert_with(find).as_deref().map(|misread| {
+            format!(
+                "transformers, fed one character at a time, reads {} otherwise",
+                json::quote(misread)
+            )
+        });
+        (parsed, error)
+    }
+
+    /// Returns the message as far as it was parsed, and the joined events or the error.
+    fn read_in(
+        &self,
+        input: Input<'_>,
+        chunks: &[&str],
+    ) -> (Map, Result<Vec<Event<'static>>, Box<ParseError>>) {
+        let template = Arc::clone(&self.template);
+        let mut parser = match ResponseParser::new(template, input.prefix, input.tools) {
+            Ok(parser) => parser,
+            Err(error) => return (Map::new(), Err(Box::new(error))),
+        };
+        let mut events = join_chunks(parser.initial_events().to_vec());
+        let mut note = |event: Event<'_>| push_joined(&mut events, event);
+        let fed = chunks
+            .iter()
+            .try_for_each(|chunk| parser.feed_with(chunk, &mut note));
+        let ended = fed.and_then(|()| parser.finalize_with(&mut note));
+        let result = ended.map(|()| events).map_err(Box::new);
+        (parser.into_message(), result)
+    }
+}
+
+/// Returns the message and the error that `parse` gives for the whole response. It is an error as well if pieces of one of the sizes, in
+/// characters, parse differently.
+pub(super) fn in_pieces<E: PartialEq>(
+    response: &str,
+    sizes: &[usize],
+    parse: impl Fn(&[&str]) -> (Map, Result<E, Box<ParseError>>),
+) -> Parsed {
+    let whole = parse(&[response]);
+    if let (message, Err(error)) = whole {
+        return (message, Some(error.to_string()));
+    }
+    for size in sizes {
+        if parse(&pieces(response, *size).collect::<Vec<_>>()) != whole {
+            let error = format!("fed {size} characters at a time it parses differently");
+            return (whole.0, Some(error));
+        }
+    }
+    (whole.0, None)
+}
+
+/// A text in pieces of so many characters.
+pub(super) fn pieces(text: &str, characters: usize) -> impl Iterator<Item = &str> {
+    let starts = || text.char_indices().step_by(characters).map(|(at, _)| at);
+    let ends = starts().skip(1).chain(std::iter::once(text.len()));
+    starts().zip(ends).map(|(start, end)| &text[start..end])
+}
