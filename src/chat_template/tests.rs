@@ -1,6 +1,6 @@
 //! Tests of the errors in which hostile templates end, and of the places of errors.
 
-use super::{ChatTemplate, Limit, RenderError, RenderInput};
+use super::{ChatTemplate, Limit, MAX_STEPS, RenderError, RenderInput};
 use crate::value::{Value, json};
 
 fn input(messages: &str) -> RenderInput {
@@ -51,25 +51,42 @@ fn bombs_of_one_value_hit_the_memory_limit() {
 }
 
 #[test]
+fn a_render_has_so_many_steps() {
+    let source = "{% set s = 'x' * 10**6 %}{% for a in range(99999) %}{{ s|length }}{% endfor %}";
+    match render(source) {
+        Err(RenderError::Limit { which, limit }) => {
+            assert_eq!((which, limit), (Limit::Fuel, MAX_STEPS));
+        }
+        other => panic!("{other:.200?}"),
+    }
+}
+
+/// With a tenth of the steps that a render has: steps that do nothing else are as dear here as those that work.
+#[test]
 fn work_without_end_runs_out_of_fuel() {
     for source in [
-        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
-        "{% for a in range(99999) %}{{ ('x' * 10**6) is string }}{% endfor %}",
-        "{% set ns = namespace(x='ab') %}{% for a in range(99999) %}{% set ns.x = ns.x ~ 'abcdefgh' * 1000 %}{% endfor %}",
-        "{% set ns = namespace(x=[1]) %}{% for a in range(99999) %}{% set ns.x = ns.x + range(1000)|list %}{% endfor %}",
-        "{% for a in range(99999) %}{{ range(99999)|list is string }}{% endfor %}",
-        "{% for a in range(99999) %}{{ 'x' in range(99999) }}{% endfor %}",
-        "{% set s = 'x' * 10**6 %}{% for a in range(99999) %}{{ s.upper() is string }}{% endfor %}",
-        "{% set s = 'x' * 10**6 %}{% for a in range(99999) %}{{ s|length }}{% endfor %}",
-        "{% set s = 'x' * 10**6 %}{% for a in range(99999) %}{{ 'y' in s }}{% endfor %}",
-        "{% set s = 'x' * 10**6 %}{% for a in range(99999) %}{{ s == s ~ '' }}{% endfor %}",
-        "{% set s = 'x' * 10**6 %}{% for a in range(99999) %}{{ s[-1] }}{% endfor %}",
-        "{% set l = range(99999)|list %}{% for a in l %}{{ l == l + [] }}{% endfor %}",
-        "{% set l = range(99999)|list %}{% for a in l %}{{ l|sort|first }}{{ l|unique|first }}{{ l|sum }}{% endfor %}",
-        "{% set l = range(99999)|list %}{% for a in l %}{{ l|tojson is string }}{% endfor %}",
-        "{% set l = range(99999)|list %}{% for a in l %}{{ l|string is string }}{% endfor %}",
+        "{% for a in range(9999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+        "{% for a in range(9999) %}{{ ('x' * 10**6) is string }}{% endfor %}",
+        "{% set ns = namespace(x='ab') %}{% for a in range(9999) %}{% set ns.x = ns.x ~ 'abcdefgh' * 1000 %}{% endfor %}",
+        "{% set ns = namespace(x=[1]) %}{% for a in range(9999) %}{% set ns.x = ns.x + range(1000)|list %}{% endfor %}",
+        "{% for a in range(9999) %}{{ range(99999)|list is string }}{% endfor %}",
+        "{% for a in range(9999) %}{{ 'x' in range(99999) }}{% endfor %}",
+        "{% set s = 'x' * 10**6 %}{% for a in range(9999) %}{{ s.upper() is string }}{% endfor %}",
+        "{% set s = 'x' * 10**6 %}{% for a in range(9999) %}{{ s|length }}{% endfor %}",
+        "{% set s = 'x' * 10**6 %}{% for a in range(9999) %}{{ 'y' in s }}{% endfor %}",
+        "{% set s = 'x' * 10**6 %}{% for a in range(9999) %}{{ s == s ~ '' }}{% endfor %}",
+        "{% set s = 'x' * 10**6 %}{% for a in range(9999) %}{{ s[-1] }}{% endfor %}",
+        "{% set l = range(99999)|list %}{% for a in l[:9999] %}{{ l == l + [] }}{% endfor %}",
+        "{% set l = range(99999)|list %}{% for a in l[:9999] %}{{ l|sort|first }}{{ l|unique|first }}{{ l|sum }}{% endfor %}",
+        "{% set l = range(99999)|list %}{% for a in l[:9999] %}{{ l|tojson is string }}{% endfor %}",
+        "{% set l = range(99999)|list %}{% for a in l[:9999] %}{{ l|string is string }}{% endfor %}",
     ] {
-        assert_eq!(limit(source), Limit::Fuel, "{source}");
+        let template = ChatTemplate::new(source).expect("a chat template");
+        let mut steps = MAX_STEPS / 10;
+        match template.render_within(&RenderInput::default(), &mut steps) {
+            Err(RenderError::Limit { which, .. }) => assert_eq!(which, Limit::Fuel, "{source}"),
+            other => panic!("{source}: {other:.200?}"),
+        }
     }
 }
 

@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use obverse::check::FileChange;
-use similar::{ChangeTag, TextDiff};
-
 use super::color::{BLUE, DIM, GREEN, RED, paint};
 use super::escape;
+use crate::text::diff::{Change, Diff, lines};
+use obverse::check::FileChange;
 
 /// How many lines are shown around what changes.
 const AROUND: usize = 3;
@@ -22,22 +21,21 @@ pub(crate) fn unified(change: &FileChange) -> String {
     };
     let name = escape::line(&change.path.display().to_string()).into_owned();
     let mut out = format!("{}{what}\n", paint(BLUE, &name));
-    let diff = TextDiff::from_lines(before, after);
-    for (index, group) in diff.grouped_ops(AROUND).iter().enumerate() {
+    let diff = Diff::new(lines(before), lines(after), None);
+    for (index, group) in diff.groups(AROUND).into_iter().enumerate() {
         if index > 0 {
             let _ = writeln!(out, "{}", paint(DIM, "  ..."));
         }
-        for line in group.iter().flat_map(|op| diff.iter_changes(op)) {
-            let (sign, style) = match line.tag() {
-                ChangeTag::Equal => (' ', DIM),
-                ChangeTag::Delete => ('-', RED),
-                ChangeTag::Insert => ('+', GREEN),
+        for (change, text) in group {
+            let (sign, style) = match change {
+                Change::Kept => (' ', DIM),
+                Change::Removed => ('-', RED),
+                Change::Added => ('+', GREEN),
             };
-            let text = line.value();
             let ended = text.strip_suffix('\n');
             let shown = format!("{sign} {}", escape::line(ended.unwrap_or(text)));
             let _ = writeln!(out, "{}", paint(style, &shown));
-            if ended.is_none() && line.tag() != ChangeTag::Equal {
+            if ended.is_none() && change != Change::Kept {
                 let _ = writeln!(out, "{}", paint(DIM, "  (without a line feed at the end)"));
             }
         }

@@ -32,6 +32,7 @@ impl GivenArgs {
     }
 
     /// The names of those that are given.
+    #[cfg(feature = "tui")]
     pub(crate) fn flags(&self) -> impl Iterator<Item = &'static str> {
         let all = [
             (self.prefix.is_some(), "--prefix"),

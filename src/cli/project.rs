@@ -37,6 +37,7 @@ pub(crate) struct Workspace<'a> {
 
 impl ProjectArgs {
     /// The names of those that are given and name a file.
+    #[cfg(feature = "tui")]
     pub(crate) fn flags(&self) -> impl Iterator<Item = &'static str> {
         let all = [
             (self.chat_template.is_some(), "--chat-template"),

@@ -41,4 +41,4 @@ for line in sys.stdin:
         answer = {"value": json.dumps(ask(json.loads(line)), ensure_ascii=False)}
     except Exception as error:  # whatever it raises, the region has no value
         answer = {"error": f"{type(error).__name__}: {error}"}
-    print(json.dumps(answer))
+    print(json.dumps(answer), flush=True)

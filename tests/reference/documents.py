@@ -48,4 +48,4 @@ for line in sys.stdin:
         answer = {"value": ask(json.loads(line))}
     except Exception as error:  # whatever it raises, the document does not load
         answer = {"error": f"{type(error).__name__}: {error}"}
-    print(json.dumps(answer))
+    print(json.dumps(answer), flush=True)

@@ -45,4 +45,4 @@ for line in sys.stdin:
         answer = {"error": "json", "at": place.args[0]}
     except ValueError as error:
         answer = {"error": str(error)}
-    print(json.dumps(answer))
+    print(json.dumps(answer), flush=True)

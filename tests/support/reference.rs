@@ -3,9 +3,11 @@
 //! A test asks a script in `tests/reference/` one JSON line at a time. Where there is no Python with the reference the
 //! test is skipped and says so; in CI it fails.
 
+use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// The Python that has the reference installed: `OBVERSE_REFERENCE_PYTHON`, or `.venv/bin/python` of this checkout.
 ///
@@ -63,33 +65,35 @@ pub fn grammar_python() -> Option<PathBuf> {
     None
 }
 
-/// Runs `tests/reference/SCRIPT` with `lines` on its standard input and returns the lines that it writes; `None` where
-/// there is no reference.
+/// The answer of `tests/reference/SCRIPT` to each of the lines; `None` where there is no reference.
 ///
 /// # Panics
 ///
-/// When the script fails or does not answer every line.
+/// When the script ends before it has answered all of them.
 pub fn ask(script: &str, lines: &[String]) -> Option<Vec<String>> {
-    let mut child = start(script)?;
-    let mut input = child.stdin.take().expect("a pipe");
-    let text = lines
-        .iter()
-        .map(|line| format!("{line}\n"))
-        .collect::<String>();
-    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
-    let output = child.wait_with_output().expect("the reference ends");
-    writer
-        .join()
-        .expect("the writer ends")
-        .expect("the reference reads");
-    assert!(output.status.success(), "{script} failed");
-    let answers: Vec<String> = String::from_utf8(output.stdout)
-        .expect("the reference writes UTF-8")
-        .lines()
-        .map(str::to_owned)
-        .collect();
-    assert_eq!(answers.len(), lines.len(), "{script} answers every line");
-    Some(answers)
+    Some(ask_with(&python()?, script, lines))
+}
+
+/// [`ask`] with the Python at that path. The scripts answer each line by itself, so that one which has answered waits for whoever asks it next: to
+/// start Python with the reference takes half a second, which is more than most questions do.
+///
+/// # Panics
+///
+/// As [`ask`].
+pub fn ask_with(python: &Path, script: &str, lines: &[String]) -> Vec<String> {
+    type Idle = HashMap<(PathBuf, String), Vec<Session>>;
+    static IDLE: LazyLock<Mutex<Idle>> = LazyLock::new(Mutex::default);
+    // A test that failed while it held them has done nothing to them.
+    let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (python.to_owned(), script.to_owned());
+    let waiting = idle().get_mut(&key).and_then(Vec::pop);
+    let mut session = waiting.unwrap_or_else(|| Session::start_with(python, script));
+    let mut answers = session.ask(lines);
+    for answer in &mut answers {
+        answer.pop();
+    }
+    idle().entry(key).or_default().push(session);
+    answers
 }
 
 fn start(script: &str) -> Option<Child> {

@@ -124,7 +124,17 @@ fn happen(bench: &mut Bench, rng: &mut Rng) {
 
 #[test]
 fn nothing_panics() {
-    for seed in 0..120 {
+    anything(0..60);
+}
+
+#[test]
+#[ignore = "half a minute; `.ci/run` runs it"]
+fn nothing_panics_at_length() {
+    anything(60..360);
+}
+
+fn anything(seeds: std::ops::Range<u64>) {
+    for seed in seeds {
         let mut rng = Rng::with_seed(seed);
         let live = Sample {
             live: true,

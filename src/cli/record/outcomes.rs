@@ -61,6 +61,7 @@ impl Outcomes {
     }
 
     /// There is a fixture of that name already.
+    #[cfg(feature = "http")]
     pub(super) fn there(&mut self, name: &str) {
         self.tell(&format!("{name} is there already\n"));
         self.add(wire::object([
@@ -70,6 +71,7 @@ impl Outcomes {
     }
 
     /// Nothing was recorded, for this reason.
+    #[cfg(feature = "http")]
     pub(super) fn left_out(&mut self, name: &str, why: &str) {
         self.tell(&format!("{name} is left out: {}\n", escape::line(why)));
         self.add(wire::object([

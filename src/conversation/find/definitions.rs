@@ -486,3 +486,77 @@ fn tool(number: usize, kinds: &[ArgumentKind]) -> Value {
     ]);
     object([("type", Value::from("function")), ("function", function)])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat_template::from_text;
+    use crate::conversation::format::Handing;
+    use crate::conversation::render::{Renderer, Talk};
+
+    /// The layout of all tools that are tried, as the chat template writes them.
+    fn layout(chat_template: &str) -> Option<DefinitionLayout> {
+        let source = from_text("test", chat_template).expect("a chat template");
+        let renderer = Renderer {
+            source: &source,
+            clock: None,
+            handing: Handing::default(),
+        };
+        let mut layouts = Layouts::default();
+        for tools in offers() {
+            let talk = Talk {
+                tools,
+                ..Talk::default()
+            };
+            let traced = renderer.traced(&talk).expect("a render");
+            layouts.note(&traced, &talk.tools);
+        }
+        layouts.layout()
+    }
+
+    const DECLARED: &str = "Tools:\n{% for t in tools %}fn {{ t.function.name }}(\
+        {% for name, p in t.function.parameters.properties.items() %}\
+        {{ name }}{{ '?' if name not in t.function.parameters.required }}: \
+        {{ 'number' if p.type == 'integer' else p.type }}{{ ', ' if not loop.last }}{% endfor %});\n{% endfor %}End";
+
+    #[test]
+    fn a_constant_is_known_with_the_kinds_of_arguments_that_it_was_seen_of() {
+        let layout = layout(DECLARED).expect("a layout");
+        let path = ["function", "parameters", "properties", "*"];
+        let at = |names: bool| {
+            let mut texts = layout.texts.iter();
+            texts.position(|text| text.names == names).expect("a text")
+        };
+        let (name, argument) = (at(false), at(true));
+        assert_eq!(layout.texts.len(), 2);
+        assert_eq!(layout.texts[name].path, ["function", "name"]);
+        assert_eq!(layout.texts[argument].path, path);
+
+        let begins = layout.steps.iter().find(|step| step.after.is_none());
+        assert_eq!(begins.expect("a first step").text, "Tools:\nfn ");
+        let of = |text: &str| -> Vec<(&str, bool)> {
+            let mut steps = layout.steps.iter();
+            let step = steps.find(|step| step.after == Some(argument) && step.text == text);
+            let kinds = step.expect(text).of.iter();
+            kinds.map(|one| (one.kind.as_str(), one.required)).collect()
+        };
+        // Of an integer and a number the same is written; the plainer one comes first.
+        assert_eq!(of(": number, "), [("integer", true), ("number", true)]);
+        assert_eq!(of("?: string, "), [("string", false)]);
+        assert_eq!(of(": object);\nEnd"), [("object", true)]);
+        // From the last argument of a tool it goes on to the next tool, and there to the first argument.
+        let onward = |before: usize, tool: Advance, argument: Advance| {
+            layout.steps.iter().any(|step| {
+                (step.before, step.tool, step.argument) == (Some(before), tool, argument)
+            })
+        };
+        assert!(onward(name, Advance::Next, Advance::Same));
+        assert!(onward(argument, Advance::Same, Advance::First));
+        assert!(onward(argument, Advance::Same, Advance::Next));
+    }
+
+    #[test]
+    fn without_tools_in_the_render_there_is_no_layout() {
+        assert_eq!(layout("{{ 'tools' if tools }}"), None);
+    }
+}

@@ -73,3 +73,67 @@ pub(super) fn with_silent(
     all.insert(place, silent);
     Some(all)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat_template::from_text;
+    use crate::conversation::find::pieces;
+    use crate::conversation::format::Handing;
+    use crate::value::json;
+
+    /// The place of the message that shows nothing, and its role.
+    fn silent(chat_template: &str, messages: &str) -> Option<(usize, String)> {
+        let source = from_text("test", chat_template).expect("a chat template");
+        let renderer = Renderer {
+            source: &source,
+            clock: None,
+            handing: Handing::default(),
+        };
+        let messages = json::parse(messages).expect("JSON");
+        let talk = Talk {
+            messages: messages.as_array().expect("a list").to_vec(),
+            ..Talk::default()
+        };
+        let traced = renderer.traced(&talk).expect("a render");
+        let seen = pieces::pieces(&traced, &talk, &renderer);
+        let all = with_silent(&traced.text, &seen, &talk, &renderer)?;
+        assert_eq!(all.len(), seen.len() + 1);
+        let found = all.into_iter().find_map(|piece| match piece.what {
+            What::InputText { spot, .. } if spot.holds == Holds::Nothing => {
+                Some((piece.range.start, spot.role.expect("a role")))
+            }
+            _ => None,
+        });
+        Some(found.expect("the place"))
+    }
+
+    const TURNS: &str = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}";
+
+    #[test]
+    fn what_a_render_lacks_without_a_message_stands_for_it() {
+        let messages = r#"[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": ""},
+            {"role": "user", "content": "Well?"}]"#;
+        // The place is where its content would stand: what was left out may begin with the end of the message before.
+        let text = "<user>Hi</><assistant>";
+        assert_eq!(
+            silent(TURNS, messages),
+            Some((text.len(), "assistant".to_owned()))
+        );
+    }
+
+    #[test]
+    fn of_several_that_show_nothing_none_is_placed() {
+        let messages = r#"[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": ""},
+            {"role": "user", "content": ""}]"#;
+        assert_eq!(silent(TURNS, messages), None);
+    }
+
+    #[test]
+    fn what_changes_the_rest_as_well_is_not_placed() {
+        let counted = "{{ messages|length }}{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}";
+        let messages =
+            r#"[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": ""}]"#;
+        assert_eq!(silent(counted, messages), None);
+    }
+}

@@ -87,3 +87,65 @@ fn around(rendered: &str, text: &str, hole: &Range<usize>, behind: &str) -> (usi
     let shared = common_prefix(rest, wanted);
     (hole.end + shared, hole.start + at + shared, rest == wanted)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat_template::from_text;
+    use crate::conversation::format::Handing;
+    use crate::value::json;
+
+    fn compared(chat_template: &str, messages: &str, text: &str) -> Compared {
+        let source = from_text("test", chat_template).expect("a chat template");
+        let renderer = Renderer {
+            source: &source,
+            clock: None,
+            handing: Handing::default(),
+        };
+        let messages = json::parse(messages).expect("JSON");
+        let talk = Talk {
+            messages: messages.as_array().expect("a list").to_vec(),
+            ..Talk::default()
+        };
+        compare(&renderer, &talk, &Draft::default(), text)
+    }
+
+    #[test]
+    fn a_render_is_compared_from_the_beginning() {
+        let turns = "{% for m in messages %}<{{ m.content }}>{% endfor %}";
+        let messages = r#"[{"content": "a"}, {"content": "b"}]"#;
+        assert!(compared(turns, messages, "<a><b>").is_same);
+        let other = compared(turns, messages, "<a><c>");
+        assert_eq!((other.shared, other.is_same), (4, false));
+        assert!(!other.at_space("<a><c>"));
+        let spaced = compared(turns, messages, "<a> <b>");
+        assert!(spaced.at_space("<a> <b>"));
+    }
+
+    #[test]
+    fn what_stands_before_a_refused_message_is_shared() {
+        let strict = "{% for m in messages %}{% if m.content == 'no' %}{{ raise_exception('no') }}{% endif %}<{{ m.content }}>{% endfor %}";
+        let messages = r#"[{"content": "a"}, {"content": "no"}, {"content": "b"}]"#;
+        let found = compared(strict, messages, "<a><c>");
+        assert_eq!((found.rendered.as_deref(), found.shared), (None, 3));
+    }
+
+    #[test]
+    fn other_definitions_of_tools_make_no_difference() {
+        let text = "Tools: f(x) End. Hi";
+        let hole = 7..11;
+        // The render has other tools, and is longer by them.
+        assert_eq!(
+            around("Tools: ring_bell() End. Hi", text, &hole, " End."),
+            (text.len(), 26, true)
+        );
+        // Behind the definitions, or before them, it differs.
+        assert_eq!(
+            around("Tools: g() End. Ho", text, &hole, " End."),
+            (text.len() - 1, 17, false)
+        );
+        assert_eq!(around("Tool: g()", text, &hole, " End."), (4, 4, false));
+        // Where the constant behind them is missing nothing behind them is compared.
+        assert_eq!(around("Tools: g()", text, &hole, " End."), (7, 7, false));
+    }
+}

@@ -361,3 +361,74 @@ impl Tries {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat_template::from_text;
+    use crate::conversation::format::ConversationFormat;
+
+    /// A format that was seen with the variables of each setting.
+    fn format(settings: &[&str]) -> ConversationFormat {
+        let settings = settings.iter().map(|one| {
+            let parsed = json::parse(one).expect("JSON");
+            parsed.as_object().expect("an object").clone()
+        });
+        ConversationFormat {
+            settings: settings.collect(),
+            ..ConversationFormat::default()
+        }
+    }
+
+    /// The kwargs that render to the text, and how many renders were made.
+    fn settled(chat_template: &str, format: ConversationFormat, text: &str) -> (Rendered, usize) {
+        let source = from_text("test", chat_template).expect("a chat template");
+        let reader = Reader::with_source(format, &source, None);
+        let renderer = reader.renderer.expect("a renderer");
+        let mut tries = Tries::new();
+        tries.begin(false);
+        let found = tries.settle(&reader, &renderer, &mut Draft::default(), text, None);
+        (found, MAX_PLAIN_TRIES - tries.left)
+    }
+
+    const LOUD: &str = "{{ 'LOUD' if loud else 'quiet' }}";
+
+    #[test]
+    fn the_variables_are_those_that_render_to_the_text() {
+        let settings = ["{}", r#"{"loud": true}"#, r#"{"loud": 1}"#];
+        let (found, renders) = settled(LOUD, format(&settings), "LOUD");
+        assert!(found.is_same);
+        assert_eq!(found.kwargs.get("loud"), Some(&Value::Bool(true)));
+        // The third was not asked any more.
+        assert_eq!(renders, 2);
+    }
+
+    #[test]
+    fn where_none_renders_to_the_text_that_counts_which_shares_most() {
+        let (found, _) = settled(LOUD, format(&["{}", r#"{"loud": true}"#]), "LOUDER");
+        assert_eq!((found.is_same, found.shared), (false, 4));
+        assert!(found.kwargs.contains_key("loud"));
+    }
+
+    #[test]
+    fn settings_of_all_steps_come_before_others() {
+        let format = format(&["{}", r#"{"a": 1}"#, r#"{"b": 1}"#]);
+        let reader = Reader::new(format);
+        let mut draft = Draft::default();
+        draft.settings = vec![vec![1, 2], vec![2]];
+        let (found, likely) = settings(&reader, &draft);
+        assert_eq!((found.len(), likely), (3, 1));
+        assert!(found[0].contains_key("b"));
+        assert!(plain_kwargs(&reader, &draft).contains_key("b"));
+    }
+
+    #[test]
+    fn a_text_with_delimiters_in_texts_has_what_is_left_of_all_tries() {
+        let mut tries = Tries::new();
+        tries.begin(false);
+        assert_eq!(tries.left, MAX_PLAIN_TRIES);
+        tries.spend();
+        tries.begin(true);
+        assert_eq!((tries.left, tries.speaks), (MAX_TRIES - 1, true));
+    }
+}

@@ -1,10 +1,10 @@
 //! Evidence: the two renders, and the difference between them, from which a marker was read.
 
 use serde::Serialize;
-use similar::{ChangeTag, TextDiff};
 
 use super::place::Writer;
 use crate::derive::probe;
+use crate::text::diff::{Change, Diff};
 
 /// A marker that was inferred from renders, with the renders that it was inferred from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -81,20 +81,19 @@ impl Evidence {
 
 /// The difference between two texts, by words and single other characters; adjacent pieces of one side are joined.
 pub fn diff(left: &str, right: &str) -> Vec<Piece> {
-    let (left, right) = (words(left), words(right));
-    let diff = TextDiff::from_slices(&left, &right);
+    let diff = Diff::new(words(left), words(right), None);
     let mut pieces: Vec<Piece> = Vec::new();
-    for change in diff.iter_all_changes() {
-        let side = match change.tag() {
-            ChangeTag::Equal => Side::Both,
-            ChangeTag::Delete => Side::Left,
-            ChangeTag::Insert => Side::Right,
+    for (change, text) in diff.all() {
+        let side = match change {
+            Change::Kept => Side::Both,
+            Change::Removed => Side::Left,
+            Change::Added => Side::Right,
         };
         match pieces.last_mut() {
-            Some(last) if last.side == side => last.text.push_str(change.value()),
+            Some(last) if last.side == side => last.text.push_str(text),
             _ => pieces.push(Piece {
                 side,
-                text: change.value().to_owned(),
+                text: text.to_owned(),
             }),
         }
     }

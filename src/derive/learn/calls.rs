@@ -10,6 +10,7 @@ use super::spot::Spot;
 use crate::derive::probe::CALLS_KEY;
 use crate::pattern::Pattern;
 use crate::response_template::ResponseTemplate;
+use crate::text::diff::{Change, Diff, words};
 use crate::value::{Map, Value, json, python};
 
 use super::widening::Split;
@@ -290,13 +291,9 @@ pub(super) fn distance(message: &Map, expected: &Value) -> usize {
 
 /// Returns the number of bytes in which two texts differ, compared by words.
 pub(super) fn changed(one: &str, other: &str) -> usize {
-    let diff = similar::TextDiff::configure()
-        .timeout(LONGEST_DIFF)
-        .diff_words(one, other);
-    let changed = diff
-        .iter_all_changes()
-        .filter(|change| change.tag() != similar::ChangeTag::Equal);
-    changed.map(|change| change.value().len()).sum()
+    let diff = Diff::new(words(one), words(other), Some(LONGEST_DIFF));
+    let changed = diff.all().filter(|(change, _)| *change != Change::Kept);
+    changed.map(|(_, text)| text.len()).sum()
 }
 
 /// The parts of a call but for its id.

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use similar::{ChangeTag, TextDiff};
-
 use crate::check::{ExpectedError, FileChange, Fixture, Setting, is_suite_path};
 use crate::chunking::{self, Chunking};
+use crate::text::diff::{self, Change, Diff};
 use crate::tui::action::{Action, Effect};
 use crate::tui::state::{Asked, Confirm, Mode, Saves, State};
 use crate::value::Value;
@@ -163,15 +162,14 @@ fn difference(changes: &[FileChange]) -> Vec<(char, String)> {
             _ => "",
         };
         lines.push(('=', format!("{}{note}", change.path.display())));
-        let diff = TextDiff::from_lines(before, after);
-        for group in diff.grouped_ops(CONTEXT) {
-            for line in group.iter().flat_map(|op| diff.iter_changes(op)) {
-                let sign = match line.tag() {
-                    ChangeTag::Equal => ' ',
-                    ChangeTag::Delete => '-',
-                    ChangeTag::Insert => '+',
+        let diff = Diff::new(diff::lines(before), diff::lines(after), None);
+        for group in diff.groups(CONTEXT) {
+            for (change, text) in group {
+                let sign = match change {
+                    Change::Kept => ' ',
+                    Change::Removed => '-',
+                    Change::Added => '+',
                 };
-                let text = line.value();
                 lines.push((sign, text.strip_suffix('\n').unwrap_or(text).to_owned()));
                 if lines.len() >= LINES {
                     lines.push(('=', "…".to_owned()));

@@ -28,7 +28,7 @@ use obverse::response_template::ResponseTemplate;
 use obverse::value::{Value, json};
 
 /// How many generated cases are looked at where nothing else is asked.
-const CASES: u64 = 3_000;
+const CASES: u64 = 1_500;
 /// How many the long test looks at.
 const MANY_CASES: u64 = 150_000;
 /// Longer responses are not fed by characters.

@@ -24,9 +24,7 @@ mod tokens;
 mod vllm;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use obverse::chat_template::{self, ChatTemplateSource};
@@ -38,7 +36,7 @@ use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
 use crate::support::derived::Derived;
-use crate::support::reference::grammar_python;
+use crate::support::reference::{self, grammar_python};
 
 /// How many engines read grammars, each in a language of its own; xgrammar in two.
 const ENGINES: usize = 4;
@@ -211,28 +209,13 @@ fn tools(mutated: Option<(&str, &str)>) -> Vec<Value> {
 }
 
 /// What the engines say of texts: for each how many bytes are a live beginning, and whether it may end there.
-fn ask(python: &PathBuf, lines: &[Value]) -> Vec<Value> {
-    let mut child = Command::new(python)
-        .arg(root().join("tests/reference/grammar/engines.py"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("Python runs");
-    let mut input = child.stdin.take().expect("a pipe");
-    let text: String = lines
+fn ask(python: &Path, lines: &[Value]) -> Vec<Value> {
+    let lines: Vec<String> = lines.iter().map(json::to_string).collect();
+    let answers = reference::ask_with(python, "grammar/engines.py", &lines);
+    let parsed = answers
         .iter()
-        .map(|line| format!("{}\n", json::to_string(line)))
-        .collect();
-    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
-    let output = child.wait_with_output().expect("an answer");
-    writer.join().expect("no panic").expect("all is read");
-    let answers: Vec<Value> = String::from_utf8(output.stdout)
-        .expect("UTF-8")
-        .lines()
-        .map(|line| json::parse(line).expect("JSON"))
-        .collect();
-    assert_eq!(answers.len(), lines.len(), "an answer for each line");
-    answers
+        .map(|answer| json::parse(answer).expect("JSON"));
+    parsed.collect()
 }
 
 fn line(language: (&str, Language), grammar: &Grammar, texts: &[String]) -> Value {

@@ -23,7 +23,7 @@ use compare::Wrong;
 use generate::{Case, value};
 
 /// How many cases the tests look at where nothing else is asked.
-const CASES: usize = 6_000;
+const CASES: usize = 3_000;
 /// How many the long test looks at.
 const MANY_CASES: usize = 120_000;
 /// How many show a delimiter alone.

@@ -88,9 +88,19 @@ fn made_up(random: &mut Random) -> String {
 
 #[test]
 fn made_up_changes_render_as_in_jinja() {
+    made_up_changes(500);
+}
+
+#[test]
+#[ignore = "ten seconds; `.ci/run` runs it"]
+fn many_made_up_changes_render_as_in_jinja() {
+    made_up_changes(3000);
+}
+
+fn made_up_changes(many: u64) {
     let seed = Random::new(20_261_122).next();
     let cases = cases();
-    let templates: Vec<(String, String)> = (0..1500)
+    let templates: Vec<(String, String)> = (0..many)
         .map(|index| {
             let source = made_up(&mut Random::part(seed, index));
             (source.clone(), source)

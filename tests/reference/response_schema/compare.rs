@@ -7,7 +7,7 @@ use obverse::value::json::Format;
 use obverse::value::{Path, Value, json};
 
 use crate::support::comparison::object;
-use crate::support::reference::{Session, schema_python};
+use crate::support::reference::{ask_with, schema_python};
 
 pub struct Pair {
     pub schema: Value,
@@ -45,7 +45,7 @@ pub fn ask(pairs: &[Pair]) -> Option<Vec<Value>> {
             ascii.write(&question)
         })
         .collect();
-    let answers = Session::start_with(&python, "schema.py").ask(&questions);
+    let answers = ask_with(&python, "schema.py", &questions);
     Some(
         answers
             .iter()

@@ -5,7 +5,7 @@ use std::path::Path;
 use obverse::value::{Map, Value, json};
 
 use crate::support::random::Random;
-use crate::support::reference::{Session, schema_python};
+use crate::support::reference::{ask_with, schema_python};
 
 /// Ours, with their names.
 pub fn schemas() -> Vec<(String, Value)> {
@@ -32,8 +32,7 @@ pub fn public() -> Vec<(String, Value)> {
     let Some(python) = schema_python() else {
         return Vec::new();
     };
-    let answers =
-        Session::start_with(&python, "schema.py").ask(&[r#"{"schemas": true}"#.to_owned()]);
+    let answers = ask_with(&python, "schema.py", &[r#"{"schemas": true}"#.to_owned()]);
     let schemas = named(&answers[0]);
     assert!(schemas.len() >= 5, "the packages hold response schemas");
     schemas
@@ -46,7 +45,7 @@ pub fn at_hand() -> Vec<(String, Value)> {
         return Vec::new();
     };
     let question = Value::Object(Map::from([("folder", Value::from(folder))]));
-    let answers = Session::start_with(&python, "schema.py").ask(&[json::to_string(&question)]);
+    let answers = ask_with(&python, "schema.py", &[json::to_string(&question)]);
     let schemas = named(&answers[0]);
     assert!(!schemas.is_empty(), "the folder holds response schemas");
     schemas

@@ -1,4 +1,6 @@
-//! The parts that two texts have in common, and texts in HTML and in patterns.
+//! The parts that two texts have in common, what changes from one to another, and texts in HTML and in patterns.
+
+pub(crate) mod diff;
 
 /// The bytes with which both texts begin; they end between two characters.
 pub(crate) fn common_prefix(a: &str, b: &str) -> usize {
