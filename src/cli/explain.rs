@@ -9,7 +9,7 @@ use super::status::Status;
 use super::stop::Stop;
 use super::{codes, markdown, output, width};
 
-/// Tell what a code means that any verb tells: what was found, why that matters, what to do, an example
+/// Explain the code of a finding or an error of any command: what was found, why it matters, what to do, and an example
 ///
 /// On a terminal the page is made to be read there; elsewhere it is Markdown.
 #[derive(Debug, clap::Args)]

@@ -12,7 +12,7 @@ use super::problem::Problem;
 /// The prompt and the tools.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GivenArgs {
-    /// The prompt before the response, of which what follows the start anchor is parsed first
+    /// The prompt that stands before the response. What follows the last start anchor in it is parsed as the beginning of the response
     #[arg(long, value_name = "TEXT", conflicts_with = "prefix_file")]
     prefix: Option<String>,
 

@@ -14,7 +14,7 @@ pub(crate) enum Shape {
 /// The argument.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ShapeArgs {
-    /// How to tell it: human, or json on standard output
+    /// The form of the output: human, which is for people, or json on standard output
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Shape::Human)]
     #[arg(hide_possible_values = true)]
     format: Shape,

@@ -20,11 +20,11 @@ const GIVEN: [&str; 4] = ["messages", "tools", "documents", "add_generation_prom
 /// The arguments about a chat template, beside its input.
 #[derive(Debug, Args)]
 pub(crate) struct SourceArgs {
-    /// A special token, such as bos_token='<s>'. A source without a tokenizer_config.json has <s> and </s> by default
+    /// A special token of the tokenizer, such as bos_token='<s>'; <s> and </s> are assumed where there is no tokenizer_config.json
     #[arg(long = "special-token", value_name = "NAME=TEXT", value_parser = special_token)]
     special_tokens: Vec<(String, String)>,
 
-    /// The date that strftime_now prints, instead of today's where text is rendered, and of a fixed day where something is derived
+    /// The date that the chat template's strftime_now prints. Without it that is today when a text is rendered, and always the same day when something is derived
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = date)]
     pub(crate) date: Option<Clock>,
 }

@@ -18,7 +18,7 @@ static CHOSEN: OnceLock<Verbosity> = OnceLock::new();
 /// The arguments that choose it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerbosityArgs {
-    /// Tell nothing on standard error but errors
+    /// Print nothing but errors on standard error
     #[arg(
         short,
         long,
@@ -28,7 +28,7 @@ pub(crate) struct VerbosityArgs {
     )]
     quiet: bool,
 
-    /// Tell on standard error, too, with what the work is done and how long it takes
+    /// Say more on standard error: what the command works with, and how long it takes
     #[arg(short, long, global = true, display_order = 902)]
     verbose: bool,
 }

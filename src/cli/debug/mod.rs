@@ -26,8 +26,9 @@ use super::{chunks, input, output};
 /// chat template, from which one is derived first. RESPONSES are files, fixtures, .jsonl files of fixtures, or folders of
 /// either; - is standard input, shown while it arrives. `?` lists the keys.
 ///
-/// Of a response schema, the older form, a tree is printed: each node with the text that it was given, what each of its keys left
-/// of it, and what became of it. It is evaluated at once, so that nothing of it can be stepped through, cut into chunks or recorded.
+/// For a response schema, the older form, a tree is printed instead: each node with the text that it was given, the text that each of
+/// its keys left, and the value that came of it. A schema is evaluated over the whole response at once, so that there are no steps to
+/// go through, no chunks and no session to record.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A response template, a config that holds one, a chat template, or a recorded session
@@ -43,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HOW", value_parser = chunks::chunking)]
     chunks: Option<Chunking>,
 
-    /// Let no delimiter count that begins inside a string of a `json` region; in the reference it closes the region
+    /// Ignore delimiters that begin inside a string of a `json` region; transformers closes the region there
     #[arg(long)]
     skip_json_strings: bool,
 

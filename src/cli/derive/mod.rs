@@ -43,8 +43,8 @@ pub(crate) use verdict::messages;
 
 /// Derive a response template from a chat template, and prove it by inversion
 ///
-/// The response template goes to standard output, a report for people to standard error. Where it is not proved the
-/// report says why, the template is the closest draft, and the exit status is 1.
+/// The response template goes to standard output, a report for people to standard error. If it cannot be proved, the report says
+/// why, the response template is the best one that was found, and the exit status is 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A .jinja file, a tokenizer_config.json, a model folder, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
@@ -53,8 +53,8 @@ pub(crate) struct Args {
     #[arg(value_name = "SOURCE")]
     sources: Vec<PathBuf>,
 
-    /// Derive for every model of the Hub that FILE names, one on each line, into DIR of --out-dir: each chat template once, however many
-    /// models have it. DIR/hub-list.json says what came of each, and the same command goes on where another one was ended
+    /// Derive for every model of the Hub that FILE names, one on each line, into the folder of --out-dir. A chat template that several models
+    /// share is derived once. DIR/hub-list.json has the result of each model; after an interruption the same command goes on from there
     #[cfg(feature = "http")]
     #[arg(long, value_name = "FILE", requires = "out_dir")]
     #[arg(conflicts_with_all = ["sources", "report", "html", "explain", "write", "conversation", "responses", "grammar"])]
@@ -68,18 +68,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
-    /// Write a page about it that a browser opens: the response template, the evidence for each delimiter, and the responses by which it
+    /// Write the derivation as a page that a browser opens: the response template, the evidence for each delimiter, and the responses by which it
     /// was proved, step by step; - writes it to standard output, in the place of the response template
     #[arg(long, value_name = "FILE", conflicts_with = "conversation")]
     html: Option<PathBuf>,
 
-    /// Write the grammar of the format as well, which reads what no response template does: Python literals, escapes, odd names.
+    /// Write a grammar of the format as well, which reads messages that no response template can: with Python literals, escapes, odd names.
     /// `obverse parse` takes it as TEMPLATE; - writes it to standard output, in the place of the response template
     #[arg(long, value_name = "FILE")]
     grammar: Option<PathBuf>,
 
-    /// How to tell the report: human, on standard error; or json, on standard output in the place of the response template, of
-    /// several sources each on a line
+    /// The form of the report: human, on standard error; or json, on standard output in the place of the response template, one report
+    /// on each line if there are several sources
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Shape::Human)]
     #[arg(hide_possible_values = true, conflicts_with = "report")]
     format: Shape,
@@ -88,8 +88,8 @@ pub(crate) struct Args {
     #[arg(long = "for", value_name = "ENGINE")]
     engines: Vec<Engine>,
 
-    /// Decide something otherwise than the derivation does: DECISION=CANDIDATE, as --explain names them, such as "unclosed reasoning=goes
-    /// on"; may be given several times
+    /// Take another candidate for a decision than the derivation would, by the names that --explain prints, such as "unclosed
+    /// reasoning=goes on"; may be given several times
     #[arg(long, value_name = "DECISION=CANDIDATE", value_parser = preference)]
     prefer: Vec<(String, String)>,
 
@@ -97,8 +97,8 @@ pub(crate) struct Args {
     #[arg(long)]
     thorough: bool,
 
-    /// Show for each marker and each decision what was taken and why; with a name, such as --explain=anchor, the renders that it was
-    /// read from as a diff, and the other candidates; with all, those of everything
+    /// Show for each marker and each decision what was taken, and why. With a name, such as --explain=anchor, the two renders that it was
+    /// read from are shown as a diff, with the other candidates; --explain=all shows these for everything
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     explain: Option<String>,
 

@@ -17,8 +17,8 @@ use super::{input, output, wire};
 
 /// Show what a chat template supports: roles, message keys, tools, calls, reasoning, kwargs, generation prompts
 ///
-/// Everything is observed: the chat template is rendered with conversations of every kind, and what becomes of each part is
-/// looked for in the text. Of several chat templates in one source each is shown.
+/// Nothing is read off the source code: the chat template is rendered with conversations of every kind, and each of their parts is
+/// looked for in the text. If there are several chat templates in the source, each of them is shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A .jinja file, a tokenizer_config.json, a model folder, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input

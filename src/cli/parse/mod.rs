@@ -43,40 +43,43 @@ const RAW: usize = 200;
 
 /// Parse a response to the message that it stands for
 ///
-/// The message goes to standard output as JSON. Where a region does not parse, that is {error, message}, with the
-/// message as far as it parsed; further_errors has the other broken regions, if there are any.
+/// The message goes to standard output as JSON. If a region does not parse, {error, message} is written instead: the error, and
+/// the message without that region. If several do not, further_errors lists the others.
 ///
-/// With --events each event is written as it happens, standard input being read as it arrives. The last line is
-/// {"type": "message", "message": {...}}. A region that does not parse gives {"type": "error", "error": {...}} in the
-/// place of its region_close, and the last line is then {"type": "partial_message", "message": {...}}.
+/// With --events standard input is parsed as it arrives, and each event is written as it happens, one on a line. The last line is
+/// {"type": "message", "message": {...}}. If a region does not parse, a line {"type": "error", "error": {...}} stands in the
+/// place of its region_close, and the last line is {"type": "partial_message", "message": {...}}.
 ///
-/// With --deltas each line is what the client of a chat server is sent, while standard input is read as it arrives: in OpenAI's Chat
-/// Completions (openai), OpenAI's Responses (responses), Anthropic's Messages (anthropic), or as it is (growth): more text of a part of
-/// the message, a call that has begun, more of the JSON of its arguments. `growth` ends with a line {"type": "message", ...}.
+/// With --deltas standard input is parsed as it arrives, and each line is what a chat server sends its client as the message grows: in
+/// the form of OpenAI's Chat Completions (openai), OpenAI's Responses (responses), Anthropic's Messages (anthropic), or of none of
+/// them (growth): more text of a part of the message, the beginning of a call, more of the JSON of its arguments. `growth` ends
+/// with a line {"type": "message", ...}.
 ///
-/// With --state, too, a line {"type": "state", ...} follows what each piece of input brought: the open region and its
-/// captures, the delimiters that are looked for and why they wait, the text that is held, the limits. Its places are bytes
-/// of the text that is parsed, whose first prefix_bytes are the prefix's. A piece is what a read returns, or with --chunks a
-/// chunk; of a character that is cut, nothing is parsed before its last byte.
+/// With --events --state a line {"type": "state", ...} follows the events of each piece of input. It tells what the parser is doing:
+/// the open region and its captures, the delimiters that are looked for and why each of them waits, the text that is held back,
+/// and the limits. Places are bytes of the text that is parsed; its first prefix_bytes belong to the prefix. A piece is what one
+/// read returns, or one chunk with --chunks. A character whose bytes arrive apart is parsed with its last byte.
 ///
-/// Text of the response that is in no field of the message is told on standard error, and so are markers that stand in the text of a field: fixed
-/// texts of the response template's delimiters, and the special tokens of the tokenizer whose configuration holds it. In --jsonl they are `unclaimed`, a list of {start, end, text} in bytes, and `leaked`,
-/// of {field, start, end, text}; so they are in the last line of --events. White space alone is not told.
+/// Two things are reported on standard error. Unclaimed text is text of the response that no field of the message has. A leaked marker
+/// stands in the text of a field: it is a fixed text of a delimiter of the response template, or a special token of the
+/// tokenizer in whose tokenizer_config.json that was found. In --jsonl, and in the last line of --events, these are `unclaimed`, a list of
+/// {start, end, text} in bytes, and `leaked`, a list of {field, start, end, text}. White space alone is not reported.
 ///
-/// What is read whole must end: a response, or a line of --jsonl, may be as long as --max-response says. With --events and --deltas what
-/// arrives is parsed as it arrives, however much that is; --max-response then says how long one region may be, whose text is kept until
-/// it closes, or a text that no field takes.
+/// A response that is read whole, or a line of --jsonl, may be as long as --max-response says. With --events and --deltas a response
+/// may go on for ever. --max-response then limits what has to be kept: the text of one region until it closes, and text
+/// that no field takes.
 ///
-/// TEMPLATE may also be a response schema, the older form that transformers ran until 5.14, told by what is in it: it is evaluated over
-/// the whole response, so there are no events, no prefix and no tools. An error names the node of the schema.
+/// TEMPLATE may also be a response schema, the older form that transformers ran until 5.14; its content tells which of the two it is. A
+/// schema is evaluated over the whole response, so that there are no events, no prefix and no tools. An error names the
+/// node of the schema.
 ///
-/// TEMPLATE may also be a grammar, for formats that a response template cannot say (docs/grammars.md): the events are the same, the
-/// response must match the grammar to its end, and the error says where it does not. It takes no --deltas and no --state.
+/// TEMPLATE may also be a grammar, for formats that no response template can describe (docs/grammars.md). The events are the same. The
+/// response must match the grammar to its end; if it does not, the error says where. There are no --deltas and no --state.
 ///
 /// With --jsonl each line of input is an object {response or chunks, template?, prefix?, tools?, finalize?, events?,
-/// deltas?, certain?, skip_json_strings?, id?} and each line of output {id?, message, unclaimed?, leaked?} with initial_events, events and final_events if they are
-/// asked for, and initial_deltas, deltas and final_deltas if `deltas` names a form of them, or
-/// {id?, error, message?, ...}; the exit status is 1 if any line has an error.
+/// deltas?, certain?, skip_json_strings?, id?}, and each line of output {id?, message, unclaimed?, leaked?}. With `events` the output
+/// has initial_events, events and final_events, too; if `deltas` names one of the forms above, initial_deltas, deltas and final_deltas. A line
+/// that fails gives {id?, error, message?, ...}, and the exit status is then 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A response template, a response schema or a grammar, or a tokenizer_config.json or model folder that holds one of the first two
@@ -97,7 +100,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FORM", group = "live", value_parser = protocol())]
     deltas: Option<Protocol>,
 
-    /// Hold all that can still turn out otherwise, so that no delta is ever taken back
+    /// Hold back text that may still turn out to be something else, so that no delta is ever taken back
     #[arg(long, requires = "deltas")]
     certain: bool,
 
@@ -105,17 +108,16 @@ pub(crate) struct Args {
     #[arg(long, requires = "events")]
     state: bool,
 
-    /// Cut the response, which is then read to its end first: words, random:SEED, 3 (characters), 3b (bytes), whole, or
+    /// Read the response to its end, and then parse it in chunks: words, random:SEED, 3 (characters), 3b (bytes), whole, or
     /// tokens:FILE (a tokenizer.json)
     #[arg(long, value_name = "HOW", requires = "live", value_parser = chunks::chunking)]
     chunks: Option<Chunking>,
 
-    /// Let no delimiter count that begins inside a string of a `json` region; in the reference it closes the region
+    /// Ignore delimiters that begin inside a string of a `json` region; transformers closes the region there
     #[arg(long)]
     skip_json_strings: bool,
 
-    /// How long a response that is read whole, a line of --jsonl, or in what is parsed as it arrives one region may be: bytes, or 512K,
-    /// 64M, 2G; without it 256M
+    /// How long a response, a line of --jsonl, or with --events and --deltas one region may be: bytes, or 512K, 64M, 2G; without it 256M
     #[arg(long, value_name = "SIZE")]
     max_response: Option<Size>,
 

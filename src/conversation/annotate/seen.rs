@@ -1,4 +1,5 @@
-//! Sights of a source: how much of what each text and expression writes is the model's (all, nothing, or from a place of it on).
+//! How much of what each text and each expression of a source writes is the model's: all of it, nothing, or all from some place on. For
+//! example, of `'<bot>' + message.content` it is what follows `<bot>`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,7 +1,8 @@
 //! Messages that show nothing of their own: an answer without a text, a message of a role that a chat template only marks.
 //!
-//! No character of a render comes from such a message, so that its place is found by leaving it out: what the render then lacks stands for
-//! it, if the rest is the same.
+//! No character of a render comes from such a message. So the conversation is rendered without it: what that render lacks stands for the
+//! message, if the rest is the same. For example, an empty answer of `<user>Hi</><bot></><user>Well?</>` leaves `<user>Hi</><user>Well?</>`, so that
+//! `<bot></>` stands for it. That costs one more render.
 
 use super::pieces::{Piece, Spot, What};
 use crate::conversation::format::{Encoding, Holds};

@@ -1,7 +1,14 @@
-//! Readings held to the chat template: what was read is rendered, and where the text differs something else is read.
+//! Readings checked by rendering them: the chat template renders the messages that were read, and the result is compared with the text.
 //!
-//! Where the render differs first tells what to read otherwise: the turn that stands there as another message, or, if no message does,
-//! the step that was taken there. What a reading was found to be right in is kept by those that come of it.
+//! If the two differ, the place of the first difference says what to doubt. First the turn that stands there is read as another message
+//! (`tries`). If none of these renders to the text, a step near the difference is ruled out, and the text is read again without it. For
+//! example, `<user>Say <user>!<bot>Hi` is first read as two messages of a user. A chat template that refuses two of them in a row renders
+//! nothing of it, the step to the second `<user>` is ruled out, and `Say <user>!` is read as one text.
+//!
+//! This is a best-first search: of the readings that wait, the one whose parent agreed with the text for the longest stretch is tried
+//! first. A reading that renders to the text is right, since the chat template is the only authority; of several that do, the one counts
+//! whose texts hide the fewest markers. Each reading costs at least one render, and [`tries`](super::tries) limits the renders
+//! for one text, so that the work is bounded.
 
 use super::chart::{Banned, Chart, Link};
 use super::draft::Draft;

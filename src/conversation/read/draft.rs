@@ -1,4 +1,5 @@
-//! Drafts of a conversation, made of a way through a text: the messages, with what else each could be, and the places of everything.
+//! Drafts: the conversation that one way through a text stands for. A draft has the messages, the other messages that each of them could be,
+//! and the range of the text that each of them and each of its parts takes.
 
 use std::ops::Range;
 

@@ -1,10 +1,12 @@
 //! Reading a rendered conversation back.
 //!
-//! `chart` finds where the places of a text are, `draft` makes messages of them, `turn` reads the assistant's turns with the response
-//! template, `definition` the definitions of tools that are no JSON, and `check` looks for a reading that renders to the text, where a chat
-//! template is at hand: `tries` renders readings, `compared` tells where they differ from the text; `ids` takes from the text the ids of calls that only a render shows the place of.
-//! A text that speaks of a header looks like a header: of several readings that render to the text the one counts that ends each place
-//! first.
+//! `chart` finds where the places of a text are, and `draft` makes messages of them; `turn` reads the assistant's turns with the response
+//! template, and `definition` the definitions of tools that are not written as JSON. Where a chat template is at hand, `check` looks for a reading
+//! that renders to the text: `tries` renders readings, `compared` tells where a render differs from the text, and `ids` reads the ids of calls,
+//! whose places only a render shows.
+//!
+//! A text of a message that quotes a header, such as a user who asks what `<bot>` means, looks like the header of a message. Of several readings
+//! that render to the text, the one counts that ends each place first.
 
 mod chart;
 mod check;

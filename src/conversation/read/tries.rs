@@ -1,6 +1,8 @@
-//! Tries: a reading is rendered, with turns read otherwise and under other variables, until its render agrees with the text.
+//! Tries: one reading is rendered until its render agrees with the text, with other values for what the text does not decide.
 //!
-//! Each try costs a render; there are at most [`MAX_TRIES`] for one text.
+//! Two things are varied: the variables beside the conversation (`enable_thinking` true or false), and the message that a turn near the
+//! difference is read as. A change is kept if the render then agrees with the text further than before, so that this is a hill climb,
+//! and it ends. Each try costs a render, and there are at most [`MAX_TRIES`] for one text.
 
 use super::compared::{Compared, compare};
 use super::draft::{Draft, completed};

@@ -61,7 +61,7 @@ fn check(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
     };
     let mut diagnostic = subject
         .at(&RULE, &path, message)
-        .with_hint("several literals may stand in a list");
+        .with_hint("give the text with which prompts end; if they end in several ways, `start_anchor` takes a list of texts");
     if !everywhere {
         diagnostic.severity = Severity::Warning;
     }
