@@ -21,7 +21,7 @@ pub(in crate::derive) struct RenderCache(RefCell<Renders>);
 #[derive(Debug, Default)]
 struct Renders {
     by_hash: HashMap<u64, Vec<Render>>,
-    /// What the template asked for in the renders that were observed.
+    /// The inputs that the template asked for, of the renders that were observed.
     observed: HashMap<u64, Vec<Observed>>,
     bytes: usize,
     /// How many renders were made.
