@@ -4,7 +4,7 @@
 //! Texts are renders, and renders with a character missing or a text too much, at places all over them.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use obverse::derive::Case;
@@ -40,7 +40,7 @@ fn texts(cases: &[&Case]) -> Vec<String> {
 }
 
 /// The texts of which the two say otherwise.
-fn disagreements(python: &PathBuf, derived: &Derived) -> Vec<String> {
+fn disagreements(python: &Path, derived: &Derived) -> Vec<String> {
     let Ok(derivation) = &derived.outcome else {
         return Vec::new();
     };

@@ -8,7 +8,7 @@
 //!
 //! The table in `docs/constrained.md` is written by `OBVERSE_UPDATE=1 cargo test --test reference beside -- --ignored`.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use obverse::derive::Case;
 use obverse::grammar::ToolChoice;
@@ -257,7 +257,7 @@ fn all_asked<'s>(subject: &Subject, groups: &'s [Vec<&'s Case>]) -> Vec<[Asked<'
 }
 
 /// A row of the table, and the shortest text that a tag tells wrong, of each kind.
-fn row(python: &PathBuf, (name, model): (&str, &str)) -> (String, Vec<String>) {
+fn row(python: &Path, (name, model): (&str, &str)) -> (String, Vec<String>) {
     let subject = Subject::new(name);
     let mut groups = subject.groups();
     for group in &mut groups {

@@ -2,7 +2,7 @@
 //!
 //! The table in `docs/constrained.md` is written by `OBVERSE_UPDATE=1 cargo test --test reference of_real -- --ignored`.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::{Subject, hold_rows, row};
 use crate::support::reference::grammar_python;
@@ -18,7 +18,7 @@ const RESPONSES: usize = 60;
 const SAMPLES: u64 = 40;
 
 /// The row of a chat template; `None` where nothing could be derived or it has no calls.
-fn real_row(python: &PathBuf, derived: &derived::Derived) -> Option<String> {
+fn real_row(python: &Path, derived: &derived::Derived) -> Option<String> {
     let mut subject = Subject::of(derived)?;
     if !subject.has_calls() {
         return None;

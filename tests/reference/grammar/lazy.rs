@@ -1,6 +1,6 @@
 //! Grammars that are held from the first sign of a call on, in llama.cpp's own reader.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::{FEW, MUTATIONS, Subject, accepted, ask, called, chat_template_names, line, tools};
 use crate::support::reference::grammar_python;
@@ -59,7 +59,7 @@ fn lazy_line(grammar: &Grammar, texts: &[String]) -> Option<Value> {
 }
 
 /// Holds llama.cpp to it for one chat template; returns how many responses with calls it was given.
-fn hold(subject: &Subject, python: &PathBuf) -> usize {
+fn hold(subject: &Subject, python: &Path) -> usize {
     let mut calling = 0;
     let calls = |case: &&&Case| case.message.get("tool_calls").is_some();
     let mut groups = subject.groups();

@@ -24,7 +24,7 @@ mod tokens;
 mod vllm;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use obverse::chat_template::{self, ChatTemplateSource};
@@ -270,7 +270,7 @@ impl std::fmt::Display for Share {
 }
 
 /// A row of the table, with so many texts sampled.
-fn row(python: &PathBuf, subject: &Subject, samples: u64) -> String {
+fn row(python: &Path, subject: &Subject, samples: u64) -> String {
     let renders = renders(python, subject);
     let (read, taken, refused) = if subject.has_calls() {
         sampled(python, subject, samples)
@@ -285,7 +285,7 @@ fn row(python: &PathBuf, subject: &Subject, samples: u64) -> String {
 }
 
 /// How many of the responses by which the derivation was proved each engine accepts.
-fn renders(python: &PathBuf, subject: &Subject) -> [Share; ENGINES] {
+fn renders(python: &Path, subject: &Subject) -> [Share; ENGINES] {
     let mut lines = Vec::new();
     let groups = subject.groups();
     for cases in &groups {
@@ -303,7 +303,7 @@ fn renders(python: &PathBuf, subject: &Subject) -> [Share; ENGINES] {
 }
 
 /// How many sampled texts are read to what fits the schemas, how many all the engines take too, and how many mutants no engine takes.
-fn sampled(python: &PathBuf, subject: &Subject, samples: u64) -> (Share, Share, Share) {
+fn sampled(python: &Path, subject: &Subject, samples: u64) -> (Share, Share, Share) {
     let known: BTreeSet<String> = subject
         .cases()
         .filter_map(|case| subject.read(&case.prefix, &case.response, &case.tools).ok())

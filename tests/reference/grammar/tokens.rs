@@ -1,7 +1,7 @@
 //! Markers that are tokens of their own: what each engine takes of them, whole and spelled.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::{FEW, LANGUAGES, Subject, ask, chat_template_names};
 use crate::support::reference::grammar_python;
@@ -87,7 +87,7 @@ fn taken(name: &str, answer: &Value) -> Vec<(usize, bool)> {
 }
 
 /// Holds the engines to it for one chat template; returns how many texts have a marker.
-fn hold(subject: &Subject, python: &PathBuf) -> usize {
+fn hold(subject: &Subject, python: &Path) -> usize {
     let calls = |cases: &&Vec<&Case>| {
         cases
             .iter()

@@ -5,7 +5,7 @@
 //!
 //! The table in `docs/constrained.md` is written by `OBVERSE_UPDATE=1 cargo test --test reference vllm -- --ignored`.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use obverse::derive::{self, Case};
 use obverse::parser::{Edge, Options, ResponseParser};
@@ -88,7 +88,7 @@ impl Part {
 }
 
 /// How many of the responses vLLM's tag accepts; or why there is none.
-fn told(python: &PathBuf, subject: &Subject) -> Result<Share, Vec<String>> {
+fn told(python: &Path, subject: &Subject) -> Result<Share, Vec<String>> {
     let parts: Vec<(Part, &Case)> = subject
         .cases()
         .filter_map(|case| Part::of(subject, case).map(|part| (part, case)))
@@ -127,7 +127,7 @@ fn told(python: &PathBuf, subject: &Subject) -> Result<Share, Vec<String>> {
 }
 
 /// The row of a chat template; `None` where it renders no calls.
-fn row(python: &PathBuf, name: &str) -> Option<String> {
+fn row(python: &Path, name: &str) -> Option<String> {
     let options = derive::Options::default().engines(vec![Engine::Vllm]);
     let subject = Subject::derived(name, &options);
     subject.derivation.document.fields.get("tool_calls")?;
@@ -149,7 +149,7 @@ fn row(python: &PathBuf, name: &str) -> Option<String> {
 }
 
 /// What vLLM says of the subject's response template; what we say has to be the same.
-fn cell(python: &PathBuf, subject: &Subject) -> String {
+fn cell(python: &Path, subject: &Subject) -> String {
     let reasons = Engine::Vllm.strict_calls(&subject.derivation.document);
     match told(python, subject) {
         Ok(share) => {
