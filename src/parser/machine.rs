@@ -251,6 +251,12 @@ impl Machine {
             buffer.push_str(text);
         }
         let result = self.run(&buffer, sink, false);
+        self.buffer = self.trimmed(buffer);
+        result
+    }
+
+    /// The buffer without the text that is not looked at again, if that is all of it or enough to be worth moving the rest.
+    fn trimmed(&mut self, mut buffer: String) -> String {
         let excess = self.kept(&buffer) - self.base;
         if excess == buffer.len() {
             buffer.clear();
@@ -259,8 +265,7 @@ impl Machine {
             buffer.drain(..excess);
             self.base += excess;
         }
-        self.buffer = buffer;
-        result
+        buffer
     }
 
     fn is_reading(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Machine, Sink, TRIM_BYTES};
+use super::{Machine, Sink};
 use crate::parser::event::Event;
 use crate::pattern::{ByteSet, Window};
 
@@ -18,14 +18,21 @@ pub(super) enum FastPath {
 }
 
 impl Machine {
-    /// Returns true if no delimiter that counts now can begin in the text, and the region has room for it.
+    /// Returns true if no delimiter that counts now can begin in the text, and there is room for it: in the region, and in what a delimiter
+    /// may look back at.
     pub(super) fn begins_nothing(&self, text: &str) -> bool {
         let starts = self.template.plan().starts(self.region.field);
         let kept = match self.region.field {
             Some(_) => self.region.given + self.region.body.len(),
             None => self.rare().unclaimed.length_until(self.position),
         };
+        let looked_back = self
+            .template
+            .plan()
+            .lookbehind
+            .min(self.buffer.len() + text.len());
         !text.is_empty()
+            && looked_back <= self.options.limits.held_bytes
             && starts.is_some_and(|starts| starts.find(text.as_bytes()).is_none())
             && kept + text.len() <= self.options.limits.region_bytes
     }
@@ -65,19 +72,15 @@ impl Machine {
         }
     }
 
-    /// Notes in the buffer that the text was taken. Of it and of the text before it as much is kept as a delimiter may look back at.
+    /// Notes in the buffer that the text was taken, if a delimiter may look back at it.
     fn pass_in_buffer(&mut self, text: &str) {
-        let behind = self.template.plan().lookbehind;
-        if behind == 0 {
+        if self.template.plan().lookbehind == 0 {
             self.base = self.position;
             return;
         }
-        self.buffer.push_str(text);
-        if self.buffer.len() >= TRIM_BYTES.saturating_add(behind) {
-            let excess = self.kept(&self.buffer) - self.base;
-            self.buffer.drain(..excess);
-            self.base += excess;
-        }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.push_str(text);
+        self.buffer = self.trimmed(buffer);
     }
 
     /// The fast path for the text that follows, when everything up to `hold` has been read.

@@ -230,6 +230,32 @@ fn twenty_thousand_calls_in_one_piece() {
     assert_eq!(message["content"], "Text.".into());
 }
 
+/// Text in which no delimiter begins is taken without asking them, and what one of them may look back at counts all the same.
+#[test]
+fn what_is_looked_back_at_has_a_greatest_size_too() {
+    let limits = Limits::default().held_bytes(10);
+    let looking_back = |what: &str| {
+        format!(
+            r#"{{"start_anchor": "A:", "fields": {{"content": {{"close_pattern": "(?<={what})\\."}}}}}}"#
+        )
+    };
+    let (error, _) = fail(&looking_back("e.*nd"), limits, &["text ", "text ", "text "]);
+    assert_eq!(
+        &*error.message,
+        "more than 10 bytes are held for a delimiter that may be under way"
+    );
+    // Of a stretch that is known to be short no more is kept than that, however much text comes in however small pieces.
+    let options = Options::default().forget(true);
+    let short = template(&looking_back("e\\\\s?nd"));
+    let mut parser = ResponseParser::with_options(short, "", &[], options).unwrap();
+    let mut most = 0;
+    for _ in 0..20_000 {
+        parser.feed("te ").unwrap();
+        most = most.max(parser.kept_bytes());
+    }
+    assert!(most < 10_000, "{most}");
+}
+
 /// Documents that are nearly right: the right keys with all kinds of values.
 fn documents() -> impl Strategy<Value = Value> {
     let text = prop_oneof![
