@@ -24,7 +24,28 @@ pub(crate) struct Renderer<'a> {
     pub(crate) handing: Handing,
 }
 
+#[cfg(test)]
+impl Talk {
+    /// A conversation of these messages, a list in JSON, and nothing beside it.
+    pub(crate) fn of_json(messages: &str) -> Self {
+        let messages = json::parse(messages).expect("JSON");
+        Self {
+            messages: messages.as_array().expect("a list").to_vec(),
+            ..Self::default()
+        }
+    }
+}
+
 impl<'a> Renderer<'a> {
+    /// A chat template that takes messages as most do.
+    pub(crate) fn new(source: &'a ChatTemplateSource, clock: Option<Clock>) -> Self {
+        Self {
+            source,
+            clock,
+            handing: Handing::default(),
+        }
+    }
+
     /// The text of a conversation.
     pub(crate) fn text(&self, talk: &Talk) -> Result<String, RenderError> {
         self.with(talk, |template, inputs| {

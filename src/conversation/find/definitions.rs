@@ -491,17 +491,12 @@ fn tool(number: usize, kinds: &[ArgumentKind]) -> Value {
 mod tests {
     use super::*;
     use crate::chat_template::from_text;
-    use crate::conversation::format::Handing;
     use crate::conversation::render::{Renderer, Talk};
 
     /// The layout of all tools that are tried, as the chat template writes them.
     fn layout(chat_template: &str) -> Option<DefinitionLayout> {
         let source = from_text("test", chat_template).expect("a chat template");
-        let renderer = Renderer {
-            source: &source,
-            clock: None,
-            handing: Handing::default(),
-        };
+        let renderer = Renderer::new(&source, None);
         let mut layouts = Layouts::default();
         for tools in offers() {
             let talk = Talk {

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
 use crate::conversation::format::{
-    ConnectionPart, ConversationFormat, Encoding, Handing, Holds, InputText, VERSION, append,
+    ConnectionPart, ConversationFormat, Encoding, Holds, InputText, VERSION, append,
 };
 use crate::conversation::render::{Renderer, Talk};
 use crate::response_template::Document;
@@ -57,11 +57,7 @@ pub(crate) fn find(
         response_template: response.map(Document::to_value),
         ..ConversationFormat::default()
     };
-    let mut renderer = Renderer {
-        source,
-        clock,
-        handing: Handing::default(),
-    };
+    let mut renderer = Renderer::new(source, clock);
     renderer.handing = handing::choose(renderer, format.template(), &reasoning)?;
     format.handing = renderer.handing;
     format.settings = settings::choose(&renderer, &reasoning);

@@ -80,22 +80,12 @@ mod tests {
     use super::*;
     use crate::chat_template::from_text;
     use crate::conversation::find::pieces;
-    use crate::conversation::format::Handing;
-    use crate::value::json;
 
     /// The place of the message that shows nothing, and its role.
     fn silent(chat_template: &str, messages: &str) -> Option<(usize, String)> {
         let source = from_text("test", chat_template).expect("a chat template");
-        let renderer = Renderer {
-            source: &source,
-            clock: None,
-            handing: Handing::default(),
-        };
-        let messages = json::parse(messages).expect("JSON");
-        let talk = Talk {
-            messages: messages.as_array().expect("a list").to_vec(),
-            ..Talk::default()
-        };
+        let renderer = Renderer::new(&source, None);
+        let talk = Talk::of_json(messages);
         let traced = renderer.traced(&talk).expect("a render");
         let seen = pieces::pieces(&traced, &talk, &renderer);
         let all = with_silent(&traced.text, &seen, &talk, &renderer)?;

@@ -92,21 +92,11 @@ fn around(rendered: &str, text: &str, hole: &Range<usize>, behind: &str) -> (usi
 mod tests {
     use super::*;
     use crate::chat_template::from_text;
-    use crate::conversation::format::Handing;
-    use crate::value::json;
 
     fn compared(chat_template: &str, messages: &str, text: &str) -> Compared {
         let source = from_text("test", chat_template).expect("a chat template");
-        let renderer = Renderer {
-            source: &source,
-            clock: None,
-            handing: Handing::default(),
-        };
-        let messages = json::parse(messages).expect("JSON");
-        let talk = Talk {
-            messages: messages.as_array().expect("a list").to_vec(),
-            ..Talk::default()
-        };
+        let renderer = Renderer::new(&source, None);
+        let talk = Talk::of_json(messages);
         compare(&renderer, &talk, &Draft::default(), text)
     }
 
