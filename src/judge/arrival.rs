@@ -255,19 +255,13 @@ impl<'t> Arriving<'t> {
             Progress::Found(found) => found.span.start < self.position,
             Progress::Pending { hold } => *hold < self.position,
         };
-        if slot.as_ref().is_none_or(|(_, known)| is_stale(known)) {
-            let hold = self.position;
-            match slot {
-                Some((cursor, known)) => {
-                    cursor.restart(pattern, hold);
-                    *known = Progress::Pending { hold };
-                }
-                None => *slot = Some((Cursor::new(pattern, hold), Progress::Pending { hold })),
-            }
+        let hold = self.position;
+        let (cursor, known) =
+            slot.get_or_insert_with(|| (Cursor::new(pattern, hold), Progress::Pending { hold }));
+        if is_stale(known) {
+            cursor.restart(pattern, hold);
+            *known = Progress::Pending { hold };
         }
-        let Some((cursor, known)) = slot else {
-            return Ok(Progress::Pending { hold: end });
-        };
         // What was found stays found, whatever follows.
         if matches!(known, Progress::Found(_)) {
             return Ok(known.clone());

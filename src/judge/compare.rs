@@ -33,7 +33,7 @@ impl Tried<'_> {
     /// under which it went in.
     fn has_texts(&self, parsed: &Map, expected: &Expected, manner: &Manner) -> bool {
         let is_default = |name: &str, value: &Value| {
-            self.template.defaults().get(name) == Some(value) && !value.is_truthy()
+            self.template().defaults().get(name) == Some(value) && !value.is_truthy()
         };
         let mut found: Vec<(&str, &Value)> = parsed
             .iter()

@@ -337,7 +337,7 @@ fn unproved(judge: &Judge<'_>, tried: &Tried<'_>, judgement: &Judgement) -> Vec<
     let mut unproved = Vec::new();
     let survey = &judge.survey;
     let fields = tried
-        .template
+        .template()
         .fields()
         .iter()
         .map(|field| field.name.as_str());

@@ -16,8 +16,9 @@
 //! - `renderer` renders, `manner` says how a message is handed over, `slots` finds the keys that are shown, `survey` asks for all that;
 //! - `probes` has the messages, `characters` finds the characters of the render that are put into their texts, `places` has the conversations,
 //!   `rounds` renders each in its place, `expected` tells the parts of it that can be seen;
-//! - `trial` tries one round with one response template, `parses` reads its responses and keeps what they parse to, `arrival` checks that transformers reads it alike in pieces, `compare` that it
-//!   came back, and `prompts` that renders show the text behind a prompt's end;
+//! - `trial` tries one round with one response template: `parses` reads its responses and keeps what they parse to, `arrival` checks that
+//!   transformers reads them alike in pieces, `compare` that the message came back, and `prompts` that renders show the text behind a prompt's
+//!   end;
 //! - `judgement` adds up, by kind.
 //!
 //! The rounds depend on the chat template alone, so that several response templates can be held to the same ones.
@@ -156,7 +157,7 @@ pub(crate) fn parse(
     scrutiny: Scrutiny,
 ) -> (Value, Option<String>) {
     let parses = Rc::new(Parses::new(Arc::clone(template), scrutiny));
-    let tried = Tried::new(template, None, &[], parses);
+    let tried = Tried::new(None, &[], parses);
     let (parsed, error) = tried.parse(&case.prefix, &case.response, &case.tools);
     (Value::Object(parsed), error)
 }
@@ -338,7 +339,7 @@ impl<'a> Judge<'a> {
         });
         *last = Some(Rc::clone(&parses));
         let aliases = &self.survey.slots.aliases;
-        Tried::new(subject.template, subject.reasoning_field, aliases, parses)
+        Tried::new(subject.reasoning_field, aliases, parses)
     }
 
     /// The rounds with calls in the manner of that index.

@@ -41,7 +41,8 @@ pub(super) type Parsed = (Map, Option<String>);
 /// The parses of a response template by their responses, all under one scrutiny. A response that comes up in many places is parsed once.
 #[derive(Debug)]
 pub(super) struct Parses {
-    reader: Reader,
+    template: Arc<ResponseTemplate>,
+    scrutiny: Scrutiny,
     known: RefCell<HashMap<String, Vec<Known>>>,
     /// The lists of tools that were seen, of which there are few.
     tools: RefCell<Vec<Rc<[Value]>>>,
@@ -61,30 +62,28 @@ struct Known {
 /// The outcome of [`arrival::misread`].
 type Misread = Option<String>;
 
-/// A reader of responses.
-#[derive(Debug)]
-struct Reader {
-    template: Arc<ResponseTemplate>,
-    scrutiny: Scrutiny,
-}
-
 impl Parses {
     pub(super) fn new(template: Arc<ResponseTemplate>, scrutiny: Scrutiny) -> Self {
         Self {
-            reader: Reader { template, scrutiny },
+            template,
+            scrutiny,
             known: RefCell::default(),
             tools: RefCell::default(),
         }
     }
 
+    pub(super) fn template(&self) -> &ResponseTemplate {
+        &self.template
+    }
+
     /// Returns true if these are the parses of the template under the scrutiny.
     pub(super) fn are_of(&self, template: &Arc<ResponseTemplate>, scrutiny: Scrutiny) -> bool {
-        Arc::ptr_eq(&self.reader.template, template) && self.reader.scrutiny == scrutiny
+        Arc::ptr_eq(&self.template, template) && self.scrutiny == scrutiny
     }
 
     /// Parses a response now, or returns what it was parsed to before.
     pub(super) fn of(&self, input: Input<'_>) -> Parsed {
-        let prompted = self.reader.prompted(input.prefix);
+        let prompted = self.prompted(input.prefix);
         let mut misread = None;
         if let Some(of_response) = self.known.borrow().get(input.response) {
             let after_prompt = || of_response.iter().filter(|of| of.prompted == prompted);
@@ -93,7 +92,7 @@ impl Parses {
             }
             misread = after_prompt().find_map(|of| of.misread.clone());
         }
-        let parsed = self.reader.read(input, prompted, &mut misread);
+        let parsed = self.read(input, prompted, &mut misread);
         let known = Known {
             prompted: prompted.to_owned(),
             tools: self.listed(input.tools),
@@ -117,14 +116,7 @@ impl Parses {
         lists.push(Rc::clone(&list));
         list
     }
-}
 
-/// Returns true if two lists of tools are identical.
-fn is_same(a: &[Value], b: &[Value]) -> bool {
-    std::ptr::eq(a, b) || are_identical(a, b)
-}
-
-impl Reader {
     /// The part of a prompt that a parser reads.
     fn prompted<'p>(&self, prefix: &'p str) -> &'p str {
         self.template.after_last_anchor(prefix).unwrap_or(prefix)
@@ -174,6 +166,11 @@ impl Reader {
     }
 }
 
+/// Returns true if two lists of tools are identical.
+fn is_same(a: &[Value], b: &[Value]) -> bool {
+    std::ptr::eq(a, b) || are_identical(a, b)
+}
+
 /// Returns the message and the error that `parse` gives for the whole response. It is an error as well if pieces of one of the sizes, in
 /// characters, parse differently.
 pub(super) fn in_pieces<E: PartialEq>(
@@ -199,4 +196,76 @@ pub(super) fn pieces(text: &str, characters: usize) -> impl Iterator<Item = &str
     let starts = || text.char_indices().step_by(characters).map(|(at, _)| at);
     let ends = starts().skip(1).chain(std::iter::once(text.len()));
     starts().zip(ends).map(|(start, end)| &text[start..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parses(close: &str, scrutiny: Scrutiny) -> Parses {
+        let document = format!(
+            r#"{{"start_anchor": "A:", "fields": {{
+                "tool_calls": {{"open_pattern": "<(?P<name>f) ", "close": ">", "repeats": true, "content": "xml-inline",
+                    "content_args": {{"tag_pattern": "(?P<key>\\w)=(?P<value>\\d)"}},
+                    "transform": {{"type": "function", "function": {{"name": "{{name}}", "arguments": "{{content}}"}}}}}},
+                "content": {{"close_pattern": "{close}"}}}}}}"#
+        );
+        let template = ResponseTemplate::from_json(&document).expect("a response template");
+        Parses::new(Arc::new(template), scrutiny)
+    }
+
+    fn tools(kind: &str) -> Vec<Value> {
+        let tool = format!(
+            r#"[{{"type": "function", "function": {{"name": "f",
+                "parameters": {{"type": "object", "properties": {{"n": {{"type": "{kind}"}}}}}}}}}}]"#
+        );
+        let tools = json::parse(&tool).expect("JSON");
+        tools.as_array().expect("a list").to_vec()
+    }
+
+    /// The message, as JSON, and the error.
+    fn read(parses: &Parses, prefix: &str, tools: &[Value]) -> (String, Option<String>) {
+        let (message, error) = parses.of(Input {
+            prefix,
+            response: "<f n=1>Hi<end of turn>",
+            tools,
+        });
+        (json::to_string(&message.into()), error)
+    }
+
+    #[test]
+    fn a_parse_is_kept_with_its_prompt_and_its_tools() {
+        let parses = parses("<end>|$", Scrutiny::Whole);
+        let (numbers, texts) = (tools("integer"), tools("string"));
+        let number = read(&parses, "A:", &numbers);
+        assert!(number.0.contains(r#"{"n": 1}"#), "{}", number.0);
+        let text = read(&parses, "A:", &texts);
+        assert!(text.0.contains(r#"{"n": "1"}"#), "{}", text.0);
+        let behind = read(&parses, "A:<f n=2>", &numbers);
+        assert!(behind.0.contains(r#"{"n": 2}"#), "{}", behind.0);
+        // Asked again, each is what it was. What stands before the anchor is not read.
+        for (prefix, tools, known) in [
+            ("A:", &numbers, &number),
+            ("A:", &texts, &text),
+            ("more A:<f n=2>", &numbers, &behind),
+        ] {
+            assert_eq!(&read(&parses, prefix, tools), known);
+        }
+        assert_eq!(
+            parses.known.borrow().values().map(Vec::len).sum::<usize>(),
+            3
+        );
+    }
+
+    /// Of `<end of turn>|end` transformers takes the `end` as soon as one more character has come.
+    #[test]
+    fn a_delimiter_that_is_read_otherwise_in_pieces_is_told_whatever_the_tools() {
+        let in_pieces = parses("<end of turn>|end", Scrutiny::Pieces);
+        let whole = parses("<end of turn>|end", Scrutiny::Whole);
+        for tools in [tools("integer"), tools("string")] {
+            let (message, error) = read(&in_pieces, "A:", &tools);
+            assert_eq!((message, None), read(&whole, "A:", &tools));
+            assert!(error.expect("an error").contains("reads \"end\" otherwise"));
+        }
+    }
 }

@@ -12,7 +12,6 @@
 
 use std::ops::Range;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -86,7 +85,6 @@ impl Outcome {
 /// A response template, and the parses that it made so far.
 #[derive(Debug)]
 pub(super) struct Tried<'a> {
-    pub(super) template: &'a Arc<ResponseTemplate>,
     /// The field for reasoning where the engines take no other name. The reasoning is then renamed before it is appended.
     pub(super) reasoning_field: Option<&'a str>,
     /// The keys under which a reasoning renders alike.
@@ -106,17 +104,20 @@ const MAX_PLACES: usize = 8;
 
 impl<'a> Tried<'a> {
     pub(super) fn new(
-        template: &'a Arc<ResponseTemplate>,
         reasoning_field: Option<&'a str>,
         aliases: &'a [String],
         parses: Rc<Parses>,
     ) -> Self {
         Self {
-            template,
             reasoning_field,
             aliases,
             parses,
         }
+    }
+
+    /// The response template.
+    pub(super) fn template(&self) -> &ResponseTemplate {
+        self.parses.template()
     }
 
     /// Parses the round's turn from each of its possible beginnings, and compares. Where the message does not come back, the turn is tried
@@ -318,7 +319,7 @@ impl<'a> Tried<'a> {
 
     /// Returns the text behind the last start anchor in a text, if there is one.
     fn after_anchor<'t>(&self, text: &'t str) -> Option<&'t str> {
-        let found = self.template.anchor().find_iter(text).last()?.ok()?;
+        let found = self.template().anchor().find_iter(text).last()?.ok()?;
         Some(&text[found.span.end..])
     }
 

@@ -68,7 +68,7 @@ fn a_parsed_message_is_compared_part_by_part() {
     };
     let aliases = ["alias".to_owned()];
     let parses = Rc::new(Parses::new(Arc::clone(&template), Scrutiny::Pieces));
-    let tried = Tried::new(&template, Some("renamed"), &aliases, parses);
+    let tried = Tried::new(Some("renamed"), &aliases, parses);
     let one = r#"{"function": {"name": "f", "arguments": {"a": 1}}}"#;
     let calls = |calls: &[&str]| format!(r#"{{"tool_calls": [{}]}}"#, calls.join(", "));
     let (said, nothing) = (r#"{"content": "Oh"}"#, "{}");
