@@ -88,10 +88,7 @@ pub fn ask_with(python: &Path, script: &str, lines: &[String]) -> Vec<String> {
     let key = (python.to_owned(), script.to_owned());
     let waiting = idle().get_mut(&key).and_then(Vec::pop);
     let mut session = waiting.unwrap_or_else(|| Session::start_with(python, script));
-    let mut answers = session.ask(lines);
-    for answer in &mut answers {
-        answer.pop();
-    }
+    let answers = session.ask(lines);
     idle().entry(key).or_default().push(session);
     answers
 }
@@ -144,7 +141,7 @@ impl Session {
         }
     }
 
-    /// The answer to each line.
+    /// The answer to each line, without the line feed.
     ///
     /// # Panics
     ///
@@ -167,7 +164,7 @@ impl Session {
                     output
                         .read_line(&mut answer)
                         .expect("the reference answers");
-                    assert!(answer.ends_with('\n'), "the reference ended early");
+                    assert_eq!(answer.pop(), Some('\n'), "the reference ended early");
                     answer
                 })
                 .collect()
