@@ -55,6 +55,7 @@ impl<'t> Diff<'t> {
     }
 
     /// The changes in groups, each with at most so many texts that were kept before and behind it.
+    #[cfg(any(test, feature = "cli"))]
     pub(crate) fn groups(&self, around: usize) -> Vec<Vec<(Change, &'t str)>> {
         let groups = similar::group_diff_ops(self.operations.clone(), around);
         let texts = |group: &Vec<DiffOp>| group.iter().flat_map(|one| self.of(one)).collect();
@@ -84,6 +85,7 @@ fn operations(old: &[u32], new: &[u32], longest: Option<Duration>) -> Vec<DiffOp
 }
 
 /// The lines of a text, each with the line feed at its end.
+#[cfg(any(test, feature = "cli"))]
 pub(crate) fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }

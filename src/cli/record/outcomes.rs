@@ -5,7 +5,9 @@ use obverse::parser::Unclaimed;
 use obverse::value::{Map, Value};
 
 use super::Recording;
-use crate::cli::{escape, output, wire};
+#[cfg(feature = "http")]
+use crate::cli::escape;
+use crate::cli::{output, wire};
 
 /// The outcome of each fixture.
 pub(super) struct Outcomes {
