@@ -159,7 +159,7 @@ impl Amended {
         let may_come_back = |failure: &&Failure| {
             let message = bench.judge.message(failure.round);
             let mut limits = bench.analysis.limits.iter();
-            !failure.alike && !limits.any(|limit| (limit.is_in)(message))
+            !failure.alike && !limits.any(|limit| limit.is_in(message))
         };
         let failing = self.proof.failing().iter().filter(may_come_back);
         let failing: Vec<RoundId> = failing

@@ -289,7 +289,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         verdict,
         rounds: proof.rounds,
         kinds: std::mem::take(&mut proof.judgement.kinds),
-        start_anchor: analysis.anchor.literals.clone(),
+        start_anchor: shown_anchors(&analysis),
         reasoning: ReasoningReport::of(&analysis),
         content: ContentReport::of(&analysis),
         tools: ToolsReport::of(&analysis),
@@ -310,4 +310,12 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         responses: read,
         cost,
     })
+}
+
+/// The texts that begin the model's turn, with the names of slots in their places.
+fn shown_anchors(analysis: &read::analysis::Analysis) -> Vec<String> {
+    let literals = analysis.anchor.literals.iter();
+    literals
+        .map(|literal| compare::slot::show(literal))
+        .collect()
 }

@@ -386,7 +386,7 @@ class Judge:
         if common <= last:
             # What follows the message changes it. Another turn that is begun behind it is not its own in any case.
             common = next((m.start() for m in self.response_template.start_anchor_re.finditer(whole, last)), last)
-        for at in range(common, max(last, common - 200), -1):
+        for at in range(common, max(last, common - 200) - 1, -1):
             yield whole[len(turn.prefix) : at]
 
     def attempt(self, message, context, manner, seen, turn, prefix, response, whole, chunks):

@@ -115,6 +115,15 @@ class Excused(unittest.TestCase):
     def test_text_that_ends_the_turn(self):
         self.assertEqual(judge(RESPONSE_TEMPLATE, message("a<|end|>b")).outcome, "ambiguous")
 
+    def test_what_stands_behind_the_conversation(self):
+        """It may stand right behind what is said, where nothing ends a turn, and begin as the next turn would."""
+        chat_template = "{%- for m in messages -%}<{{ m.role }}>{{ m.content }}{%- endfor -%}{%- if not add_generation_prompt -%}<tools>[]</tools>{%- endif -%}"
+        chat_template += "{%- if add_generation_prompt -%}<assistant>{%- endif -%}"
+        document = {"defaults": {"role": "assistant"}, "start_anchor": "<assistant>", "fields": {"content": {}}}
+        self.assertEqual(judge(document, message("x"), chat_template).outcome, "right")
+        document["fields"]["content"] = {"close": "x"}
+        self.assertEqual(judge(document, message("xy"), chat_template).outcome, "wrong")
+
     def test_a_marker_that_is_spoken_of_is_told_apart(self):
         self.assertEqual(judge(RESPONSE_TEMPLATE, message("the <call> mark")).outcome, "spoken")
 

@@ -138,12 +138,12 @@ fn fail(bench: Bench<'_>, proof: &mut Proof) {
             continue;
         }
         let message = bench.judge.message(failure.round);
-        if limits.iter().any(|limit| (limit.is_in)(message)) {
+        if limits.iter().any(|limit| limit.is_in(message)) {
             let (smallest, found) =
                 bench
                     .judge
                     .smallest(bench.subject(), failure.round, failure.found.clone());
-            if let Some(at) = limits.iter().position(|limit| (limit.is_in)(&smallest)) {
+            if let Some(at) = limits.iter().position(|limit| limit.is_in(&smallest)) {
                 proof.rounds.failed -= 1;
                 proof.rounds.inexpressible += 1;
                 limited[at].0 += 1;

@@ -5,6 +5,7 @@ use super::calls::ToolCalls;
 use super::channels;
 use super::content::{self, Content};
 use super::content_close;
+use super::escaped;
 use super::limit::Limit;
 use super::object::{self, AnswerObject};
 use super::reasoning;
@@ -231,10 +232,20 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
     let calls = tool_calls::read(renderer, &tooled, &anchor, said);
     evidence.extend(calls.evidence);
     findings.extend(calls.obstacle.map(|finding| *finding));
-    let limits = calls
+    let mut limits = calls
         .calls
         .as_ref()
         .map_or_else(Vec::new, ToolCalls::limits);
+    // The signs of texts that are JSON are those of JSON, which is read.
+    if renderer.json_texts.is_empty() {
+        limits.extend(escaped::limits(
+            dialect.reasoning.is_some(),
+            |message, first| {
+                let turn = renderer.turn(&user, &dialect.write(message)).ok()?;
+                anchor.turn(&turn.full, first).map(str::to_owned)
+            },
+        ));
+    }
     if let Some(found) = &calls.calls {
         dialect = calls.dialect;
         content.read_close(

@@ -2,6 +2,7 @@
 
 use super::anchor::Anchor;
 use super::arguments::{Around, Pairs, Style, Unread};
+use super::escaped::Escaped;
 use crate::derive::choice::{Candidate, DecisionId};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
@@ -105,8 +106,13 @@ pub(in crate::derive) fn learn(
         (!is_read).then_some(written)
     };
     let array = Value::Array(vec![Value::from("opal"), Value::Bool(true), Value::Null]);
+    let signs = match &style {
+        Style::Text => Escaped::find(["opal", "drift"], |text| written(&Value::from(text))),
+        Style::Json(_) | Style::Quoted(..) => None,
+    };
     pairs.unread = Unread {
         texts: unread(Value::from(SIGNS)),
+        signs,
         objects: unread(probe::object([("violet", array.clone())])),
         arrays: unread(array),
     };

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::limit::{self, Limit};
+use super::escaped::Escaped;
+use super::limit::{self, Limit, Lost};
 use super::literals::Foreign;
 use crate::derive::choice::{self, Candidate, Choices, DecisionId};
 use crate::derive::compare::pieces::Pieces;
@@ -40,6 +41,8 @@ pub(in crate::derive) enum Style {
 pub(in crate::derive) struct Unread {
     /// Texts with characters that are escaped.
     pub(in crate::derive) texts: Option<String>,
+    /// Signs of texts that are written otherwise.
+    pub(in crate::derive) signs: Option<Escaped>,
     pub(in crate::derive) arrays: Option<String>,
     pub(in crate::derive) objects: Option<String>,
 }
@@ -68,10 +71,10 @@ impl JsonDialect {
     pub(in crate::derive) fn limits(&self) -> Vec<Limit> {
         let keys = self.unquoted_keys.then(|| Limit {
             text: "names of arguments stand without quotes, and the format's JSON takes only letters, digits and underscores for such a name".to_owned(),
-            is_in: |message| {
+            lost: Lost::Values(|message| {
                 let mut calls = message.calls.iter();
                 calls.any(|call| call.arguments.keys().any(|key| !is_word(key)))
-            },
+            }),
         });
         self.foreign
             .iter()
@@ -408,7 +411,10 @@ impl Unread {
         let limit = |written: &Option<String>, what, is_in| {
             let written = written.as_ref()?;
             let text = format!("{what}, like {written:?}");
-            Some(Limit { text, is_in })
+            Some(Limit {
+                text,
+                lost: Lost::Values(is_in),
+            })
         };
         let found = [
             limit(
@@ -427,7 +433,9 @@ impl Unread {
                 |message| limit::any_argument(message, |value| matches!(value, Value::Object(_))),
             ),
         ];
-        found.into_iter().flatten().collect()
+        let signs = self.signs.as_ref();
+        let signs = signs.map(|signs| signs.limit(limit::Part::Arguments));
+        found.into_iter().flatten().chain(signs).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::arguments;
 use super::cut::{Body, Members};
-use super::limit::Limit;
+use super::limit::{Limit, Lost};
 use crate::derive::compare::slot;
 use crate::value::{Value, json};
 
@@ -38,11 +38,11 @@ impl ToolCalls {
         if self.breaks_lines {
             limits.push(Limit {
                 text: "the chat template breaks the lines of arguments at line separators such as U+2028, which are lost".to_owned(),
-                is_in: |message| {
+                lost: Lost::Values(|message| {
                     let mut calls = message.calls.iter();
                     let has_one = |value: &Value| json::to_string(value).contains(arguments::LINE_SEPARATORS);
                     calls.any(|call| call.arguments.values().any(has_one))
-                },
+                }),
             });
         }
         limits

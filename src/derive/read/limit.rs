@@ -12,8 +12,56 @@ use crate::value::Value;
 pub(in crate::derive) struct Limit {
     /// The values that are lost, and the reason why no response template reads them; in a sentence.
     pub(in crate::derive) text: String,
-    /// Returns true if a message has such a value.
-    pub(in crate::derive) is_in: fn(&Assistant) -> bool,
+    /// The messages in which something is lost.
+    pub(in crate::derive) lost: Lost,
+}
+
+/// The messages of which a limit loses a part.
+#[derive(Debug, Clone)]
+pub(in crate::derive) enum Lost {
+    /// Those that have such a value, for which this returns true.
+    Values(fn(&Assistant) -> bool),
+    /// Those that have one of these characters in the texts of such a part.
+    Signs(Part, String),
+}
+
+/// A part of a message that has texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::derive) enum Part {
+    Content,
+    Reasoning,
+    Arguments,
+}
+
+impl Limit {
+    /// Returns true if the limit loses something of a message.
+    pub(in crate::derive) fn is_in(&self, message: &Assistant) -> bool {
+        match &self.lost {
+            Lost::Values(is_in) => is_in(message),
+            Lost::Signs(part, signs) => {
+                let has_one = |text: &str| text.contains(|c| signs.contains(c));
+                match part {
+                    Part::Content => message.content.as_deref().is_some_and(has_one),
+                    Part::Reasoning => message.reasoning.as_deref().is_some_and(has_one),
+                    Part::Arguments => any_text(message, &has_one),
+                }
+            }
+        }
+    }
+}
+
+/// Returns true if an argument of a call is such a text, or has one in it, however deep.
+fn any_text(message: &Assistant, is: &dyn Fn(&str) -> bool) -> bool {
+    fn within(value: &Value, is: &dyn Fn(&str) -> bool) -> bool {
+        match value {
+            Value::String(text) => is(text),
+            Value::Array(items) => items.iter().any(|item| within(item, is)),
+            Value::Object(members) => members.values().any(|member| within(member, is)),
+            _ => false,
+        }
+    }
+    let mut calls = message.calls.iter();
+    calls.any(|call| call.arguments.values().any(|value| within(value, is)))
 }
 
 /// Returns true if an argument of a call is such a value.

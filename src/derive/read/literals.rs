@@ -1,7 +1,7 @@
 //! How values that are not texts are written: as JSON writes them, or in words that no content parser reads.
 
 use super::anchor::Anchor;
-use super::limit::{Limit, any_value};
+use super::limit::{Limit, Lost, any_value};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
@@ -55,7 +55,7 @@ impl Foreign {
             text: format!(
                 "{json} is written as the bare word {written} among arguments that are otherwise JSON, and no content parser reads that word"
             ),
-            is_in: self.kind.is_in(),
+            lost: Lost::Values(self.kind.is_in()),
         }
     }
 }

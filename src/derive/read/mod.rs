@@ -14,6 +14,7 @@ mod channels;
 pub(in crate::derive) mod content;
 mod content_close;
 pub(in crate::derive) mod cut;
+mod escaped;
 pub(in crate::derive) mod limit;
 mod literals;
 pub(in crate::derive) mod object;

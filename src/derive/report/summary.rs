@@ -244,8 +244,8 @@ impl ReasoningReport {
         };
         Self {
             mode: ReasoningMode::TagBased,
-            open: reasoning.open.clone(),
-            close: reasoning.close.clone(),
+            open: slot::show(&reasoning.open),
+            close: slot::show(&reasoning.close),
             key: analysis.dialect.reasoning_key(),
             opened_by: Some(reasoning.opened_by),
             history: Some(reasoning.history),
@@ -268,8 +268,8 @@ impl ContentReport {
                 } => ContentMode::WrappedWithReasoning,
                 _ => ContentMode::Plain,
             },
-            open: analysis.content.open.clone().unwrap_or_default(),
-            close: analysis.turn_end.marker().trim().to_owned(),
+            open: slot::show(analysis.content.open.as_deref().unwrap_or_default()),
+            close: slot::show(analysis.turn_end.marker().trim()),
         }
     }
 }

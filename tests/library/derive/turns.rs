@@ -55,6 +55,45 @@ fn only_inexpressible(report: &obverse::derive::Report, reasons: &[&str]) {
 }
 
 #[test]
+fn signs_that_are_written_otherwise_are_told() {
+    let told = |reasoning: &str, content: &str| {
+        let turn = format!("{{% if m.thinking %}}[R]{reasoning}[/R]{{% endif %}}{content}");
+        turns(&turn, "<bot>").report
+    };
+    let escaped = told("{{ m.thinking | e }}", "{{ m.content | e }}");
+    only_inexpressible(
+        &escaped,
+        &[
+            "signs of the content otherwise than they are (& < > ' \")",
+            "signs of a reasoning otherwise than they are (& < > ' \")",
+        ],
+    );
+    let left_out = told("{{ m.thinking }}", "{{ m.content | replace('*', '') }}");
+    only_inexpressible(
+        &left_out,
+        &["signs of the content otherwise than they are (*)"],
+    );
+    let as_they_are = told("{{ m.thinking }}", "{{ m.content }}");
+    assert_eq!(as_they_are.verdict, Verdict::Proved);
+}
+
+/// A number that is counted is told by its name, and not by what stands for it within.
+#[test]
+fn counted_numbers_are_told_in_markers() {
+    let derivation = derive_text(
+        "{%- for m in messages %}[{{ loop.index }}|{{ m.role }}]\
+         {%- if m.thinking %}<t{{ loop.index }}>{{ m.thinking }}</t{{ loop.index }}>{% endif %}{{ m.content }}[end]\
+         {%- endfor %}\
+         {%- if add_generation_prompt %}[{{ messages | length + 1 }}|assistant]{% endif %}",
+    )
+    .expect("derived");
+    let report = &derivation.report;
+    assert_eq!(report.start_anchor, ["[NUMBER|assistant]"]);
+    assert_eq!(report.reasoning.open, "<tNUMBER>");
+    assert_eq!(report.reasoning.close, "</tNUMBER>");
+}
+
+#[test]
 fn a_word_that_is_not_json_is_told() {
     let derivation = turns(&format!("{{{{ m.content }}}}{}", dialect("None")), "<bot>");
     let report = &derivation.report;
