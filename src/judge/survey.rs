@@ -7,7 +7,7 @@ use super::Setup;
 use super::characters::{self, Beside};
 use super::manner::Manner;
 use super::message::{Assistant, CALLS_KEY, tool_for, tool_result};
-use super::places::{places, prompted, settings, users};
+use super::places::{Prompted, places, prompted, settings, users};
 use super::probes;
 use super::renderer::{Conversation, Renderer};
 use super::rounds::{Group, Seen};
@@ -65,7 +65,14 @@ impl Survey {
                 ..calling
             })
             .collect();
-        let places = places(renderer, &users, &settings, &manner);
+        let mut places = places(renderer, &users, &settings, &manner);
+        // Where no call is shown a tool's result may be.
+        if let Some(user) = users.first().filter(|_| calling.is_empty()) {
+            let after = after_tool(renderer, user, &manner);
+            let after = prompted(renderer, &[after], &settings, &manner);
+            let is_shown = |at: &Rc<Prompted>| at.prompt.contains(probes::TOOL_RESULT);
+            places.extend(after.into_iter().filter(is_shown));
+        }
         let header = header(renderer, &users, &manner);
         let mut plain = Group::new(manner, &header);
         let mut said = probes::without_calls(setup.thorough);
@@ -111,14 +118,7 @@ impl Survey {
         let mut places = places(renderer, &users, &self.settings, manner);
         let tooled = users.iter().find(|place| place.tools.is_some());
         if let Some(tooled) = tooled {
-            let call = probes::call(2);
-            let calling = manner.write(&Assistant::calling([call.clone()]), None);
-            let result = renderer.divided(tool_result(&call, probes::TOOL_RESULT));
-            let after = Conversation {
-                label: "after a tool's result",
-                after_tool: true,
-                ..tooled.and([calling, result])
-            };
+            let after = after_tool(renderer, tooled, manner);
             places.extend(prompted(renderer, &[after], &self.settings, manner));
         }
         let mut group = Group::new(manner.clone(), &self.plain.header);
@@ -142,6 +142,18 @@ impl Survey {
         let probes = probes::without_calls(setup.thorough);
         group.fill(renderer, &after_tool, &probes, &mut self.seen.clone());
         group
+    }
+}
+
+/// The conversation that goes on with a call and its result.
+fn after_tool(renderer: &Renderer<'_>, place: &Conversation, manner: &Manner) -> Conversation {
+    let call = probes::call(2);
+    let calling = manner.write(&Assistant::calling([call.clone()]), None);
+    let result = renderer.divided(tool_result(&call, probes::TOOL_RESULT));
+    Conversation {
+        label: "after a tool's result",
+        after_tool: true,
+        ..place.and([calling, result])
     }
 }
 

@@ -190,8 +190,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
     }
 
     // Where nothing opens a reasoning, the marker that closes it is the one that opens the content.
-    let closed = |reasoning: &&Reasoning| !reasoning.close.is_empty() && !reasoning.open.is_empty();
-    if let Some(reasoning) = reasoning.as_ref().filter(closed) {
+    if let Some(reasoning) = reasoning.as_ref().filter(is_closed) {
         for (literal, found) in
             anchor::with_closed_reasoning(renderer, &user, &anchor, &settings, &reasoning.close)
         {
@@ -260,55 +259,33 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
             content.others.push(marker);
             evidence.push(found);
         }
-        let after_tool = after_tool(&tooled, &dialect);
-        // If the prompt after a tool's result ends with the anchor that is known, the turn begins there.
-        let known = renderer
-            .prompt(&after_tool)
-            .is_ok_and(|prompt| anchor.begins_after(&prompt, probe::TOOL_RESULT));
-        if !known
-            && let Some((literal, found)) = anchor::in_response(renderer, &after_tool, &anchor)
-        {
-            anchor.in_response = Some(literal);
-            evidence.push(found);
-        }
-        let found = match known {
-            true => Vec::new(),
-            false => anchor::read(
-                renderer,
-                &after_tool,
-                &settings,
-                &anchor,
-                "after a tool's result",
-            ),
-        };
-        let candidates = anchor::candidates(&renderer.pieces, found, false);
-        if let Some(begins) = renderer
-            .choices
-            .choose(DecisionId::AnchorAfterTool, candidates)
-        {
-            evidence.push(begins.evidence);
-            let begins = begins.anchor;
-            if let Some(reasoning) = reasoning.as_ref().filter(closed) {
-                let closed = anchor::with_closed_reasoning(
-                    renderer,
-                    &after_tool,
-                    &begins,
-                    &settings,
-                    &reasoning.close,
-                );
-                for (literal, found) in closed {
-                    anchor.literals.push(literal);
-                    evidence.push(found);
-                }
-            }
-            anchor.literals.extend(begins.literals);
-        }
-        if let Some((literal, found)) =
+    }
+    let has_calls = calls.calls.is_some();
+    let context = if has_calls { &tooled } else { &user };
+    let after_tool = after_tool(context, &dialect);
+    // Where no call is rendered a tool's result may be: an answer to it is a turn as well, and may begin otherwise than one to a question.
+    let begins_otherwise = || {
+        let prompt = renderer.prompt(&after_tool);
+        prompt.is_ok_and(|prompt| prompt.contains(probe::TOOL_RESULT))
+            && anchor::in_response(renderer, &after_tool, &anchor).is_none()
+    };
+    if has_calls || begins_otherwise() {
+        let reasoning = reasoning.as_ref();
+        begin_after(
+            renderer,
+            &after_tool,
+            &settings,
+            reasoning,
+            &mut anchor,
+            &mut evidence,
+        );
+    }
+    if has_calls
+        && let Some((literal, found)) =
             anchor::before_call(renderer, &after_tool, &anchor, &dialect)
-        {
-            anchor.literals.push(literal);
-            evidence.push(found);
-        }
+    {
+        anchor.literals.push(literal);
+        evidence.push(found);
     }
     if reasoning.is_some()
         && dialect.no_content == NoContent::Absent
@@ -332,6 +309,62 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
         evidence,
         findings,
     })
+}
+
+/// Reads what begins a turn behind a tool's result, and adds it to what begins one elsewhere.
+fn begin_after(
+    renderer: &Renderer<'_>,
+    after_tool: &Context,
+    settings: &[Map],
+    reasoning: Option<&Reasoning>,
+    anchor: &mut Anchor,
+    evidence: &mut Vec<Evidence>,
+) {
+    // If the prompt after a tool's result ends with the anchor that is known, the turn begins there.
+    let known = renderer
+        .prompt(after_tool)
+        .is_ok_and(|prompt| anchor.begins_after(&prompt, probe::TOOL_RESULT));
+    if !known && let Some((literal, found)) = anchor::in_response(renderer, after_tool, anchor) {
+        anchor.in_response = Some(literal);
+        evidence.push(found);
+    }
+    let found = match known {
+        true => Vec::new(),
+        false => anchor::read(
+            renderer,
+            after_tool,
+            settings,
+            anchor,
+            "after a tool's result",
+        ),
+    };
+    let candidates = anchor::candidates(&renderer.pieces, found, false);
+    if let Some(begins) = renderer
+        .choices
+        .choose(DecisionId::AnchorAfterTool, candidates)
+    {
+        evidence.push(begins.evidence);
+        let begins = begins.anchor;
+        if let Some(reasoning) = reasoning.filter(is_closed) {
+            let closed = anchor::with_closed_reasoning(
+                renderer,
+                after_tool,
+                &begins,
+                settings,
+                &reasoning.close,
+            );
+            for (literal, found) in closed {
+                anchor.literals.push(literal);
+                evidence.push(found);
+            }
+        }
+        anchor.literals.extend(begins.literals);
+    }
+}
+
+/// Returns true if markers stand on both sides of a reasoning.
+fn is_closed(reasoning: &&Reasoning) -> bool {
+    !reasoning.close.is_empty() && !reasoning.open.is_empty()
 }
 
 /// Decides how answers that are JSON objects are read, and returns true if they are read as such.

@@ -65,7 +65,7 @@ fn a_turn_behind_an_unasked_prompt_begins_behind_the_anchor() {
 fn the_anchor_is_met_in_every_turn() {
     let anchored = fields(&[CONTENT]);
     let later = turns(
-        "{{ '<bot>' if loop.index < 4 else '<again>' }}<t>{{ m.content }}</t>",
+        "{{ '<again>' if loop.index > 3 and messages[loop.index0 - 1].role == 'user' else '<bot>' }}<t>{{ m.content }}</t>",
         "",
     );
     let judgement = judged(&later, &anchored);
@@ -84,6 +84,24 @@ fn the_anchor_is_met_in_every_turn() {
     assert_failing_only(&judgement, "after a tool's result");
     let both = fields(&[CONTENT, CALLS]).replace(r#""<bot>""#, r#"["<bot>", "<again>"]"#);
     assert_all_back(&judged(&after_tool, &both));
+}
+
+/// A chat template that renders no calls may render their results, and what the model says to them is an answer.
+#[test]
+fn results_are_answered_where_no_calls_are_rendered() {
+    let behind = "{{ '<again>' if messages[loop.index0 - 1].role == 'tool' else '<bot>' }}";
+    let chat = turns(&format!("{behind}{SAID}"), "");
+    let judgement = judged(&chat, &fields(&[CONTENT]));
+    assert!(fails(&judgement, Kind::AfterToolResult));
+    assert_failing_only(&judgement, "after a tool's result");
+    let both = fields(&[CONTENT]).replace(r#""<bot>""#, r#"["<bot>", "<again>"]"#);
+    assert_all_back(&judged(&chat, &both));
+    // Results that are not shown are no place of their own.
+    let unseen = chat.replace(
+        "{% for m in messages",
+        "{% for m in messages if m.role != 'tool'",
+    );
+    assert!(row(&judged(&unseen, &fields(&[CONTENT])), Kind::AfterToolResult).is_none());
 }
 
 /// With a prompt that the turn goes on from, an anchor that the prompt lacks leaves the whole conversation to be read.

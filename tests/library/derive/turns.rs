@@ -77,6 +77,21 @@ fn signs_that_are_written_otherwise_are_told() {
     assert_eq!(as_they_are.verdict, Verdict::Proved);
 }
 
+/// The role stands behind each message, so that an answer begins behind another text where it answers a tool's result.
+#[test]
+fn results_are_answered_where_no_calls_are_rendered() {
+    let derivation =
+        derive_text("{%- for m in messages -%}{{ m.content }} -- {{ m.role }};\n{%- endfor -%}")
+            .expect("derived");
+    let report = &derivation.report;
+    assert_eq!(report.verdict, Verdict::Proved, "{:#?}", report.findings);
+    let begins = |role: &str| {
+        let anchors = report.start_anchor.iter();
+        anchors.filter(|anchor| anchor.contains(role)).count()
+    };
+    assert_eq!((begins("user"), begins("tool")), (1, 1), "{report:#?}");
+}
+
 /// A number that is counted is told by its name, and not by what stands for it within.
 #[test]
 fn counted_numbers_are_told_in_markers() {
