@@ -33,8 +33,8 @@ def walked(document, change, key="", path=()):
 
 
 def loosely(marker):
-    """A pattern that finds the marker in Obverse's patterns, with white space as it is or as `\\s*`."""
-    return r"(?:\\s\*|\s)".join(re.escape(escaped(word)) for word in re.split(r"\s+", marker))
+    """A pattern that finds the marker in Obverse's patterns, with white space as it is, as `\\s*`, or as `\\s{0,4}` where one looks back."""
+    return r"(?:\\s(?:\*|\{0,\d+\})|\s)".join(re.escape(escaped(word)) for word in re.split(r"\s+", marker))
 
 
 def renamed(document, renaming):

@@ -7,19 +7,22 @@
 //! be what is left: what opened it closes what stands before it.
 //!
 //! Both give something up, since a marker in a text is then a marker. The judge says whether that is something that renders prove, and a
-//! part of a marker that an answer has, such as the `to` of `to NAME]`, must not become one by it. There are
-//! at most five proposals, each with a proof.
+//! part of a marker that an answer has, such as the `to` of `to NAME]`, must not become one by it. Where it would, what opens the other fields is
+//! asked to have before it what all their regions begin with: `>> NAME {` opens a call then, and `>> so` does not. There are
+//! at most six proposals, each with a proof.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::CONTENT_KEY;
 use super::widening::{self, Edit, How};
+use crate::derive::compare::pattern::{SPACE, alternatives, enclosed, grouped};
+use crate::derive::compare::text::escape;
 use crate::judge::{self, Case};
-use crate::parser::{Edge, OnError, Options, ResponseParser, UnclaimedCause};
+use crate::parser::{self, Edge, OnError, Options, ResponseParser, UnclaimedCause};
 use crate::pattern::fixed_texts;
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
-use crate::value::{Value, python};
+use crate::value::{Value, json, python};
 
 /// How many proposals are proved.
 const MAX_PROVED: usize = 4;
@@ -108,11 +111,16 @@ pub(in crate::derive) fn claimed<P>(
             told.push(edit.told(document, &next).text);
         }
     }
-    if let Some(next) = implicit(&now, last)
-        && bears_parts(template, &next, cases)
-        && take(next, &mut now)
-    {
-        told.push("the content is what is left".to_owned());
+    if let Some(next) = implicit(&now, last) {
+        let begun = begun(&next, template, cases);
+        let ways = [(next, Vec::new())].into_iter().chain(begun);
+        for (next, narrower) in ways {
+            if bears_parts(template, &next, cases) && take(next, &mut now) {
+                told.push("the content is what is left".to_owned());
+                told.extend(narrower);
+                break;
+            }
+        }
     }
     Some((now, proved?, told))
 }
@@ -205,10 +213,16 @@ fn implicit(document: &Document, last: Vec<String>) -> Option<Document> {
         return None;
     }
     let open = content.open.take()?;
-    let is_known = |text: &String| matches!(&content.close, Some(Delimiter::Literals(known)) if known.contains(text));
-    let last: Vec<String> = last.into_iter().filter(|text| !is_known(text)).collect();
+    let known = match &content.close {
+        Some(Delimiter::Literals(known)) => known.as_slice(),
+        _ => &[],
+    };
+    let (last, rests) = told_apart(known, last);
+    content.close = content.close.take().and_then(without_look_ahead);
     let last = (!last.is_empty()).then_some(Delimiter::Literals(last));
-    let closes = content.close.take().into_iter().chain([open]).chain(last);
+    let rests = (!rests.is_empty()).then(|| Delimiter::pattern(rests.join("|")));
+    let closes = content.close.take().into_iter().chain([open]);
+    let closes = closes.chain(last).chain(rests);
     content.close = closes.reduce(|a, b| match (a, b) {
         (Delimiter::Literals(mut a), Delimiter::Literals(b)) => {
             let new: Vec<String> = b.into_iter().filter(|text| !a.contains(text)).collect();
@@ -223,4 +237,120 @@ fn implicit(document: &Document, last: Vec<String>) -> Option<Document> {
     content.repeats = true;
     content.join.get_or_insert_default();
     Some(changed)
+}
+
+/// Returns the delimiter without the ways to match nothing before something else. What opens another field ends the implicit one in any case, and
+/// where nothing has been said yet, such a match would end everything.
+fn without_look_ahead(close: Delimiter) -> Option<Delimiter> {
+    let Delimiter::Pattern(source) = &close else {
+        return Some(close);
+    };
+    let mut ways = alternatives(source);
+    let all = ways.len();
+    ways.retain(|way| enclosed(way, "(?=").is_none());
+    match ways.as_slice() {
+        [] => None,
+        _ if ways.len() == all => Some(close),
+        [one] => Some(Delimiter::pattern(one.clone())),
+        several => Some(Delimiter::pattern(format!("(?:{})", several.join("|")))),
+    }
+}
+
+/// Returns the texts that may stand at the end and are not known, and the patterns for those that go on where another one ends.
+///
+/// A parser that is fed in pieces takes the shorter of two texts as soon as it is there. So of `]` and `][` the second is written as what
+/// is left of it, `[`, where nothing follows that.
+fn told_apart(known: &[String], last: Vec<String>) -> (Vec<String>, Vec<String>) {
+    let mut whole = Vec::new();
+    let mut rests = Vec::new();
+    for text in last.iter().filter(|text| !known.contains(text)) {
+        let mut shorter = known.iter().chain(&last);
+        let rest =
+            shorter.find_map(|other| text.strip_prefix(other).filter(|rest| !rest.is_empty()));
+        match rest.map(|rest| escape(python::strip(rest))) {
+            Some(rest) if rest.is_empty() => {}
+            Some(rest) => {
+                let rest = format!("{rest}\\s*\\Z");
+                if !rests.contains(&rest) {
+                    rests.push(rest);
+                }
+            }
+            None => whole.push(text.clone()),
+        }
+    }
+    (whole, rests)
+}
+
+/// Returns the document with each field but the content opened only before the sign with which all its regions in these responses begin, and the
+/// changes in words; `None` where no field has such a sign.
+fn begun(
+    document: &Document,
+    template: &Arc<ResponseTemplate>,
+    cases: &[Case],
+) -> Option<(Document, Vec<String>)> {
+    let mut signs: HashMap<usize, Option<char>> = HashMap::new();
+    for case in cases {
+        let (before, passed) =
+            parser::delimiters(template, &case.prefix, &case.response, &case.tools).ok()?;
+        for open in passed.iter().filter(|one| one.side == Edge::Open) {
+            let Some(at) = open.span.end.checked_sub(before) else {
+                continue;
+            };
+            let sign = case.response[at..].trim_start().chars().next();
+            let known = signs.entry(open.field).or_insert(sign);
+            *known = known.filter(|known| Some(*known) == sign);
+        }
+    }
+    let mut changed = document.clone();
+    let mut told = Vec::new();
+    for (index, field) in template.fields().iter().enumerate() {
+        let Some(Some(sign)) = signs.get(&index) else {
+            continue;
+        };
+        let Some(written) = changed.fields.get_mut(field.name.as_str()) else {
+            continue;
+        };
+        if field.name == CONTENT_KEY {
+            continue;
+        }
+        let Some(open) = &written.open else { continue };
+        let sign = sign.to_string();
+        let source = grouped(&widening::source(open));
+        let source = source.strip_suffix(SPACE).unwrap_or(&source);
+        written.open = Some(Delimiter::pattern(format!(
+            "{source}{SPACE}(?={})",
+            escape(&sign)
+        )));
+        told.push(format!(
+            "what opens {} counts only where {} follows",
+            field.name,
+            json::quote(&sign)
+        ));
+    }
+    (!told.is_empty()).then_some((changed, told))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Behind the end of a message the next one begins as another part of this one does.
+    #[test]
+    fn an_end_that_goes_on_is_told_from_one_that_does_not() {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let (whole, rests) = told_apart(&["]".to_owned()], texts(&["] [", "]", "!", "! ", "!["]));
+        let expected: (Vec<String>, Vec<String>) = (texts(&["!"]), texts(&["\\[\\s*\\Z"]));
+        assert_eq!((whole, rests), expected);
+    }
+
+    #[test]
+    fn what_only_looks_ahead_closes_nothing_that_is_implicit() {
+        let without = |source: &str| without_look_ahead(Delimiter::pattern(source.to_owned()));
+        let pattern = |source: &str| Some(Delimiter::pattern(source.to_owned()));
+        assert_eq!(without("(?:(?=a|b)|c)"), pattern("c"));
+        assert_eq!(without("(?:c|d(?=a)|(?=b))"), pattern("(?:c|d(?=a))"));
+        assert_eq!(without("(?=a)"), None);
+        let literal = Some(Delimiter::Literals(vec!["(?=a)".to_owned()]));
+        assert_eq!(literal.clone().and_then(without_look_ahead), literal);
+    }
 }

@@ -369,3 +369,32 @@ fn text_outside_of_a_wrapped_content_goes_to_the_content() {
         );
     }
 }
+
+/// Each part of an answer is a line of its own that names whom it is for, and a call begins as a text may: `=> so`.
+#[test]
+fn what_opens_a_call_may_be_said_where_text_outside_is_claimed() {
+    let chat = "{% for m in messages %}[{{ m.role }}]{% if m.role == 'assistant' %}{% if m.content %}=> all\n{{ m.content }}{% endif %}\
+        {% for c in m.tool_calls or [] %}=> {{ c.function.name + '\n' + c.function.arguments }}{% endfor %}\
+        {% else %}{{ m.content }}{% endif %}[end]{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}";
+    let derivation = learn(chat, &[], &[]);
+    assert!(derivation.report.verified);
+    let unclaimed = &derivation.report.unclaimed;
+    assert_eq!(unclaimed.lost(), 0, "{unclaimed:?}");
+    for (response, expected) in [
+        (
+            "=> all\nHello[end][end]",
+            r#"{"role": "assistant", "content": "Hello"}"#,
+        ),
+        ("Hello", r#"{"role": "assistant", "content": "Hello"}"#),
+        (
+            "=> all\n1 => so[end]",
+            r#"{"role": "assistant", "content": "1 => so"}"#,
+        ),
+        (
+            "=> f\n{}[end]",
+            r#"{"role": "assistant", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": "{}"}}]}"#,
+        ),
+    ] {
+        assert_eq!(message(&derivation, "[assistant]", response), expected);
+    }
+}

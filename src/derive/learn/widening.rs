@@ -1,6 +1,8 @@
 //! Widening: edits with which a field takes more than before.
 
 use super::report::Widening;
+pub(super) use crate::derive::compare::pattern::SPACE;
+use crate::derive::compare::pattern::{grouped, without_captures};
 use crate::derive::compare::text::{escape, escape_loosely};
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, FieldDocument};
@@ -60,9 +62,6 @@ pub(super) struct Split<'p> {
     pub(super) group: &'p str,
     pub(super) behind: &'p str,
 }
-
-/// White space, as it is written between the parts of a marker.
-pub(super) const SPACE: &str = "\\s*";
 
 /// How the group of a call's name begins.
 const NAME: &str = "(?P<name>";
@@ -213,7 +212,7 @@ impl Edit {
             }
             How::Lax | How::IdMember | How::IdAround { .. } => None,
             How::Before(_) => {
-                let next = format!("(?={})", unnamed(before?)?);
+                let next = format!("(?={})", without_captures(before?)?);
                 Some(Delimiter::pattern(either(&source(delimiter), &next)))
             }
         }
@@ -487,22 +486,6 @@ fn group(pattern: &str) -> Option<(usize, usize)> {
     None
 }
 
-/// A pattern whose groups have no names; `None` where one refers to another.
-fn unnamed(pattern: &str) -> Option<String> {
-    if pattern.contains("(?P=") {
-        return None;
-    }
-    let mut out = String::new();
-    let mut rest = pattern;
-    while let Some(at) = rest.find("(?P<") {
-        out.push_str(&rest[..at]);
-        out.push_str("(?:");
-        rest = &rest[at + rest[at..].find('>')? + 1..];
-    }
-    out.push_str(rest);
-    Some(out)
-}
-
 /// The delimiter as a pattern.
 pub(super) fn source(delimiter: &Delimiter) -> String {
     match delimiter {
@@ -525,36 +508,6 @@ pub(super) fn either(pattern: &str, other: &str) -> String {
     }
 }
 
-/// A pattern to which something can be appended.
-fn grouped(pattern: &str) -> String {
-    if has_choice(pattern) {
-        format!("(?:{pattern})")
-    } else {
-        pattern.to_owned()
-    }
-}
-
-/// Returns true if a bar stands in a pattern outside of its groups and classes.
-fn has_choice(pattern: &str) -> bool {
-    let mut depth = 0_usize;
-    let mut in_class = false;
-    let mut chars = pattern.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => {
-                chars.next();
-            }
-            '[' => in_class = true,
-            ']' => in_class = false,
-            '(' if !in_class => depth += 1,
-            ')' if !in_class => depth = depth.saturating_sub(1),
-            '|' if !in_class && depth == 0 => return true,
-            _ => {}
-        }
-    }
-    false
-}
-
 /// Returns the pattern inside the group, if the pattern as a whole is one group that does not capture.
 fn choice(pattern: &str) -> Option<&str> {
     let inner = pattern.strip_prefix("(?:")?.strip_suffix(')')?;
@@ -565,20 +518,6 @@ fn choice(pattern: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_group_is_put_around_what_is_a_choice() {
-        for (pattern, expected) in [
-            (r"<\|end\|>", r"<\|end\|>"),
-            ("a|b", "(?:a|b)"),
-            ("(?:a|b)", "(?:a|b)"),
-            ("(?:a|b)c", "(?:a|b)c"),
-            ("(?:a)|(?:b)", "(?:(?:a)|(?:b))"),
-            ("[|]", "[|]"),
-        ] {
-            assert_eq!(grouped(pattern), expected, "{pattern}");
-        }
-    }
 
     fn document(open: &str) -> Document {
         let text = format!(
@@ -630,7 +569,6 @@ mod tests {
     fn a_choice_gets_another_way() {
         assert_eq!(either("(?:a|b)", "c"), "(?:a|b|c)");
         assert_eq!(either("(?:a)(?:b)", "c"), "(?:(?:a)(?:b)|c)");
-        assert_eq!(unnamed("(?P<x>a)b").as_deref(), Some("(?:a)b"));
     }
 
     #[test]

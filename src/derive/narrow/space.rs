@@ -1,11 +1,9 @@
 //! The white space that stands in a delimiter, before it and behind it, in all of its places.
 
 use super::places::{Follows, Place};
+use crate::derive::compare::pattern::{SPACE, walk};
 use crate::derive::compare::text::{common_prefix, common_suffix, escape};
 use crate::pattern::Pattern;
-
-/// Any white space, as derived patterns write it.
-pub(super) const ANY: &str = "\\s*";
 
 /// The white space that stands before the delimiter in every place: the longest that all have.
 pub(super) fn before(places: &[Place<'_>]) -> String {
@@ -25,7 +23,7 @@ pub(super) fn behind(source: &str, places: &[Place<'_>]) -> String {
         .filter(|place| place.follows != Follows::End)
         .map(|place| {
             let own = &place.response[place.span.clone()];
-            let start = match source.ends_with(ANY) {
+            let start = match source.ends_with(SPACE) {
                 true => place.span.start + own.trim_end().len(),
                 false => place.span.end,
             };
@@ -61,16 +59,6 @@ pub(super) fn exact_in_tag(tag: &str, bodies: &[&str]) -> Option<String> {
     marked.with(&seen)
 }
 
-/// Returns true if the pattern is one of several alternatives, outside of all groups.
-pub(super) fn has_alternatives(source: &str) -> bool {
-    let mut walk = Walk::default();
-    let mut found = false;
-    walk.over(source, |at, depth| {
-        found |= depth.all == 0 && source[at..].starts_with('|');
-    });
-    found
-}
-
 /// A pattern in which each part that takes any white space is a group of its own.
 struct Marked<'p> {
     source: &'p str,
@@ -91,9 +79,8 @@ impl<'p> Marked<'p> {
     /// The pattern with its parts marked; `None` where it has none, or where groups are counted in it, which others would displace.
     fn of(source: &'p str) -> Option<Self> {
         let mut parts = Vec::new();
-        let mut walk = Walk::default();
-        walk.over(source, |at, depth| {
-            if source[at..].starts_with(ANY) && depth.looking == 0 {
+        walk(source, |at, depth| {
+            if source[at..].starts_with(SPACE) && depth.looking == 0 {
                 parts.push(at);
             }
         });
@@ -104,8 +91,8 @@ impl<'p> Marked<'p> {
         let mut last = 0;
         for (number, at) in parts.iter().enumerate() {
             marked.push_str(&source[last..*at]);
-            marked.push_str(&format!("(?P<{}>{ANY})", name(number)));
-            last = at + ANY.len();
+            marked.push_str(&format!("(?P<{}>{SPACE})", name(number)));
+            last = at + SPACE.len();
         }
         marked.push_str(&source[last..]);
         Some(Self {
@@ -141,9 +128,9 @@ impl<'p> Marked<'p> {
             written.push_str(&self.source[last..*at]);
             match seen {
                 Seen::One(space) => written.push_str(&escape(space)),
-                Seen::Nothing | Seen::Several => written.push_str(ANY),
+                Seen::Nothing | Seen::Several => written.push_str(SPACE),
             }
-            last = at + ANY.len();
+            last = at + SPACE.len();
         }
         written.push_str(&self.source[last..]);
         (written != self.source).then_some(written)
@@ -153,58 +140,6 @@ impl<'p> Marked<'p> {
 /// The name of the group of a part.
 fn name(number: usize) -> String {
     format!("space{number}")
-}
-
-/// How deep within groups a place of a pattern is.
-#[derive(Debug, Clone, Copy, Default)]
-struct Depth {
-    all: usize,
-    /// How many of the groups look ahead or behind.
-    looking: usize,
-}
-
-/// A walk over a pattern, as far as groups, classes and escapes go.
-#[derive(Debug, Default)]
-struct Walk {
-    /// For each group that is open, whether it looks ahead or behind.
-    groups: Vec<bool>,
-}
-
-impl Walk {
-    /// Calls `visit` for each item that stands in no class, with its byte and how deep it is.
-    fn over(&mut self, source: &str, mut visit: impl FnMut(usize, Depth)) {
-        let mut chars = source.char_indices().peekable();
-        let mut in_class = false;
-        while let Some((at, c)) = chars.next() {
-            if !in_class {
-                let looking = self.groups.iter().filter(|looks| **looks).count();
-                let all = self.groups.len();
-                visit(at, Depth { all, looking });
-            }
-            match c {
-                '\\' => {
-                    chars.next();
-                }
-                '[' if !in_class => {
-                    in_class = true;
-                    // A bracket that comes first is one of the characters.
-                    let is_negated = chars.next_if(|(_, c)| *c == '^').is_some();
-                    let _ = is_negated && chars.next_if(|(_, c)| *c == ']').is_some();
-                }
-                ']' if in_class => in_class = false,
-                '(' if !in_class => {
-                    let rest = &source[at..];
-                    let looks = ["(?=", "(?!", "(?<=", "(?<!"];
-                    self.groups
-                        .push(looks.iter().any(|one| rest.starts_with(one)));
-                }
-                ')' if !in_class => {
-                    self.groups.pop();
-                }
-                _ => {}
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -217,12 +152,6 @@ mod tests {
         assert_eq!(marked.parts, [1, 19]);
         assert!(Marked::of("(?<=\\s*)a").is_none());
         assert!(Marked::of("(a)\\s*\\1").is_none());
-    }
-
-    #[test]
-    fn alternatives_stand_outside_of_groups() {
-        assert!(has_alternatives("a|b"));
-        assert!(!has_alternatives("(?:a|b)[|]\\|"));
     }
 
     #[test]

@@ -1,0 +1,326 @@
+//! The sources of patterns, as far as they are taken apart to write other patterns with them.
+//!
+//! What opens a region may be looked for ahead in another pattern, or behind, where nothing can be captured: `<call (?P<name>\w+)>` is
+//! written `<call (?:\w+)>` there. A pattern is walked over as far as its groups, classes and escapes go; nothing else of its syntax has to be
+//! known for that.
+
+/// Any white space, as derived patterns write it.
+pub(in crate::derive) const SPACE: &str = "\\s*";
+
+/// How a named group begins.
+const NAMED: &str = "(?P<";
+
+/// How deep within groups a place of a pattern is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::derive) struct Depth {
+    pub(in crate::derive) all: usize,
+    /// How many of the groups look ahead or behind.
+    pub(in crate::derive) looking: usize,
+}
+
+/// Calls `visit` for each item of a pattern that stands in no class, with its byte and how deep it is. A class is one item, and so is an
+/// escape: `a\|[|]` has three.
+pub(in crate::derive) fn walk(source: &str, mut visit: impl FnMut(usize, Depth)) {
+    // For each group that is open, whether it looks ahead or behind.
+    let mut groups: Vec<bool> = Vec::new();
+    let mut chars = source.char_indices().peekable();
+    let mut in_class = false;
+    while let Some((at, c)) = chars.next() {
+        if !in_class {
+            let looking = groups.iter().filter(|looks| **looks).count();
+            let all = groups.len();
+            visit(at, Depth { all, looking });
+        }
+        match c {
+            '\\' => {
+                chars.next();
+            }
+            '[' if !in_class => {
+                in_class = true;
+                // A bracket that comes first is one of the characters.
+                let is_negated = chars.next_if(|(_, c)| *c == '^').is_some();
+                let _ = is_negated && chars.next_if(|(_, c)| *c == ']').is_some();
+            }
+            ']' if in_class => in_class = false,
+            '(' if !in_class => {
+                let rest = &source[at..];
+                let looks = ["(?=", "(?!", "(?<=", "(?<!"];
+                groups.push(looks.iter().any(|one| rest.starts_with(one)));
+            }
+            ')' if !in_class => {
+                groups.pop();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The items of a pattern, each with its text and how many groups it is in.
+fn items(source: &str) -> Vec<(&str, usize)> {
+    let mut starts = Vec::new();
+    walk(source, |at, depth| starts.push((at, depth.all)));
+    let ends = starts.iter().skip(1).map(|(at, _)| *at);
+    let ends = ends.chain([source.len()]);
+    let items = starts.iter().zip(ends);
+    items
+        .map(|((start, depth), end)| (&source[*start..end], *depth))
+        .collect()
+}
+
+/// Returns true if the pattern is one of several alternatives, outside of all groups.
+pub(in crate::derive) fn has_alternatives(source: &str) -> bool {
+    items(source).contains(&("|", 0))
+}
+
+/// Returns true if a part of the pattern looks ahead or behind.
+pub(in crate::derive) fn looks_around(source: &str) -> bool {
+    let mut looks = false;
+    walk(source, |_, depth| looks |= depth.looking > 0);
+    looks
+}
+
+/// The pattern as one part of a longer one.
+pub(in crate::derive) fn grouped(source: &str) -> String {
+    match has_alternatives(source) {
+        true => format!("(?:{source})"),
+        false => source.to_owned(),
+    }
+}
+
+/// The pattern without named groups, for a place where nothing can be captured; `None` where it refers to a group.
+pub(in crate::derive) fn without_captures(source: &str) -> Option<String> {
+    let refers = source.contains("(?P=") || source.contains("\\1");
+    (!refers).then(|| {
+        let mut rest = source;
+        let mut without = String::new();
+        while let Some((before, behind)) = rest.split_once(NAMED) {
+            without.push_str(before);
+            without.push_str("(?:");
+            rest = behind.split_once('>').map_or("", |(_, rest)| rest);
+        }
+        without.push_str(rest);
+        grouped(&without)
+    })
+}
+
+/// The pattern with the group itself in the place of each reference to it, so that it asks for less: `(?P<n>\w)=(?P=n)` becomes
+/// `(?P<n>\w)=(?:\w)`. The groups are those of `whole`, of which the pattern is a part. Returns `None` where one of them is not there.
+pub(in crate::derive) fn without_references(source: &str, whole: &str) -> Option<String> {
+    let mut without = String::new();
+    let mut rest = source;
+    while let Some((before, behind)) = rest.split_once("(?P=") {
+        let (name, behind) = behind.split_once(')')?;
+        without.push_str(before);
+        without.push_str(&format!("(?:{})", group(whole, name)?));
+        rest = behind;
+    }
+    without.push_str(rest);
+    Some(without)
+}
+
+/// What stands in the first group of that name.
+fn group(source: &str, name: &str) -> Option<String> {
+    let start = source.find(&format!("{NAMED}{name}>"))? + NAMED.len() + name.len() + 1;
+    let within = items(&source[start..]).into_iter();
+    let within = within.take_while(|(text, depth)| (*text, *depth) != (")", 0));
+    Some(within.map(|(text, _)| text).collect())
+}
+
+/// What stands behind each group of that name, to the end of the pattern: `(?:<(?P<v>a)>|(?P<v>b));` has `>;` and `;`. Returns `None`
+/// where such a group, or one around it, is repeated or may be missing.
+pub(in crate::derive) fn behind_groups(source: &str, name: &str) -> Option<Vec<String>> {
+    let opener = format!("{NAMED}{name}>");
+    let starts = source.match_indices(&opener).map(|(at, _)| at);
+    starts.map(|start| behind_group(source, start)).collect()
+}
+
+/// What stands behind the group that begins at this byte.
+fn behind_group(source: &str, start: usize) -> Option<String> {
+    let mut level = None;
+    walk(source, |at, depth| {
+        if at == start {
+            level = Some(depth.all);
+        }
+    });
+    let mut level = level?;
+    let (mut at, mut is_within, mut is_passed) = (0, true, false);
+    let mut was_closed = false;
+    let mut behind = String::new();
+    for (text, depth) in items(source) {
+        let from = at;
+        at += text.len();
+        if from <= start {
+            continue;
+        }
+        if is_within {
+            is_within = (text, depth) != (")", level + 1);
+            was_closed = !is_within;
+            continue;
+        }
+        if was_closed && ["?", "*", "+", "{"].contains(&text) {
+            return None;
+        }
+        was_closed = false;
+        match text {
+            "|" if depth == level => is_passed = true,
+            ")" if depth == level => {
+                (is_passed, was_closed) = (false, true);
+                level = level.checked_sub(1)?;
+            }
+            _ if !is_passed => behind.push_str(text),
+            _ => {}
+        }
+    }
+    Some(behind)
+}
+
+/// The alternatives of a pattern, also of one that stands in a group as a whole: `(?:a|b)` has `a` and `b`, and `ab` has itself.
+pub(in crate::derive) fn alternatives(source: &str) -> Vec<String> {
+    let source = enclosed(source, "(?:").unwrap_or(source);
+    let mut all = vec![String::new()];
+    for (text, depth) in items(source) {
+        match (text, depth) {
+            ("|", 0) => all.push(String::new()),
+            _ => all
+                .last_mut()
+                .into_iter()
+                .for_each(|last| last.push_str(text)),
+        }
+    }
+    all
+}
+
+/// What stands in a group of that sort which is the whole pattern: `a` in `(?=a)`; `None` for `(?=a)b`.
+pub(in crate::derive) fn enclosed<'p>(source: &'p str, opener: &str) -> Option<&'p str> {
+    let inner = source.strip_prefix(opener)?.strip_suffix(')')?;
+    let mut closed = Vec::new();
+    walk(source, |at, depth| {
+        if depth.all == 1 && source[at..].starts_with(')') {
+            closed.push(at);
+        }
+    });
+    (closed == [source.len() - 1]).then_some(inner)
+}
+
+/// A pattern as what may be missing at its beginning, and the rest: `(?:a)?(?:b|c)?d` is `(?:a)?(?:b|c)?` and `d`.
+pub(in crate::derive) fn optional_beginning(source: &str) -> (&str, &str) {
+    let (mut at, mut end) = (0, 0);
+    let (mut is_first, mut was_closed) = (true, false);
+    for (text, depth) in items(source) {
+        match text {
+            "?" if was_closed => end = at + text.len(),
+            // Whatever else stands outside of groups has to be there.
+            "(" if depth == 0 && (is_first || end == at) => {}
+            _ if depth == 0 => break,
+            _ => {}
+        }
+        (is_first, was_closed) = (false, (text, depth) == (")", 1));
+        at += text.len();
+    }
+    source.split_at(end)
+}
+
+/// The pattern with a bound on each repetition, so that what looks back with it sees no more than so much: `\s*<\w+>` becomes
+/// `\s{0,4}<\w{1,64}>` with bounds of 4 for white space and 64 for all else.
+pub(in crate::derive) fn bounded(source: &str, of_space: usize, of_others: usize) -> String {
+    let mut bounded = String::new();
+    let mut last = "";
+    for (text, _) in items(source) {
+        let is_repeated_already = ["*", "+", "?", "}", "("].contains(&last) || last.is_empty();
+        let most = match last {
+            "\\s" => of_space,
+            _ => of_others,
+        };
+        match text {
+            "*" if !is_repeated_already => bounded.push_str(&format!("{{0,{most}}}")),
+            "+" if !is_repeated_already => bounded.push_str(&format!("{{1,{most}}}")),
+            _ => bounded.push_str(text),
+        }
+        last = text;
+    }
+    bounded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alternatives_stand_outside_of_groups() {
+        assert!(has_alternatives("a|b"));
+        assert!(!has_alternatives("(?:a|b)[|]\\|"));
+        assert!(looks_around("a(?<!b)"));
+        assert!(!looks_around("(?:a)[(?=b)]"));
+        for (pattern, expected) in [
+            (r"<\|end\|>", r"<\|end\|>"),
+            ("a|b", "(?:a|b)"),
+            ("(?:a|b)", "(?:a|b)"),
+            ("(?:a)|(?:b)", "(?:(?:a)|(?:b))"),
+            ("[a|b]", "[a|b]"),
+        ] {
+            assert_eq!(grouped(pattern), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn captures_are_left_out_of_what_is_looked_for() {
+        let without = |source| without_captures(source);
+        assert_eq!(without("<(?P<name>a)>").as_deref(), Some("<(?:a)>"));
+        assert_eq!(without("a|b").as_deref(), Some("(?:a|b)"));
+        assert_eq!(without("(?P<k>a)(?P=k)"), None);
+    }
+
+    #[test]
+    fn a_reference_is_written_as_the_group_that_it_refers_to() {
+        let whole = "<(?P<k>[^)>](?:a|b)\\))>(?P<v>.*?)</(?P=k)>";
+        let without = without_references("</(?P=k)>", whole);
+        assert_eq!(without.as_deref(), Some("</(?:[^)>](?:a|b)\\))>"));
+        assert_eq!(without_references("a", "").as_deref(), Some("a"));
+        assert_eq!(without_references("(?P=x)", whole), None);
+    }
+
+    #[test]
+    fn what_stands_behind_a_group_is_found_in_each_alternative() {
+        let behind = |source| behind_groups(source, "v");
+        let both = "a(?:<(?P<v>.)\\)[)|]>|(?P<v>(?:x|y)))(?:;|,)";
+        let expected = ["\\)[)|]>(?:;|,)", "(?:;|,)"].map(str::to_owned);
+        assert_eq!(behind(both), Some(expected.to_vec()));
+        assert_eq!(behind("(?P<v>a)|b"), Some(vec![String::new()]));
+        assert_eq!(behind("(?:(?P<v>a);)*b"), None);
+        assert_eq!(behind("(?P<v>a)?b"), None);
+        assert_eq!(behind("a"), Some(Vec::new()));
+    }
+
+    #[test]
+    fn alternatives_are_parted_where_they_are_all_there_is() {
+        assert_eq!(
+            alternatives("(?:(?=a|b)|c\\||[|)])"),
+            ["(?=a|b)", "c\\|", "[|)]"]
+        );
+        assert_eq!(alternatives("(?:a|b)(?:c|d)"), ["(?:a|b)(?:c|d)"]);
+        assert_eq!(alternatives("a|(?:b)"), ["a", "(?:b)"]);
+        assert_eq!(enclosed("(?=a(?:b)\\))", "(?="), Some("a(?:b)\\)"));
+        assert_eq!(enclosed("(?=a)(?=b)", "(?="), None);
+    }
+
+    #[test]
+    fn what_may_be_missing_is_told_from_what_may_not() {
+        for (source, before) in [
+            ("(?:a\\s*)?(?:b|c)?d(?:e)?", "(?:a\\s*)?(?:b|c)?"),
+            ("(?:a(?:b)?)c", ""),
+            ("(?:a)?(?:b)c", "(?:a)?"),
+            ("(?:a)?b?", "(?:a)?"),
+            ("a", ""),
+        ] {
+            let expected = source.split_at(before.len());
+            assert_eq!(optional_beginning(source), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn repetitions_are_bounded() {
+        let of = |source| bounded(source, 4, 9);
+        assert_eq!(of("\\s*<[^*]+?>\\*x"), "\\s{0,4}<[^*]{1,9}?>\\*x");
+        assert_eq!(of("(?:a\\s*)?b{2}"), "(?:a\\s{0,4})?b{2}");
+    }
+}
