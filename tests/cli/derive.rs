@@ -42,7 +42,7 @@ fn a_template_is_derived_and_proved() {
       tools      none
       supports   system message, no tools
                  not: tools, calls, several calls, content with calls, tool results, reasoning
-      kinds      came back: content
+      kinds      came back: content, after a tool's result
                  handed over: as usual
       deviations bears 3 of 3
 

@@ -133,8 +133,6 @@ const KNOWN: &[(&str, [usize; 2])] = &[
     ("kimi_k3", [0, 5]),
     ("lfm2_5", [0, 9]),
     ("muse_glimmer", [0, 4]),
-    // What opens both fields is told apart by a look ahead, so that neither can be made up; two findings say so.
-    ("functionary_3_2", [2, 0]),
     // A text of a line feed alone, which belongs to what closes it.
     ("qwen3_coder", [0, 1]),
 ];

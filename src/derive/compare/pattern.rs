@@ -118,7 +118,7 @@ pub(in crate::derive) fn without_references(source: &str, whole: &str) -> Option
     Some(without)
 }
 
-/// What stands in the first group of that name.
+/// Returns the pattern within the first group of that name.
 fn group(source: &str, name: &str) -> Option<String> {
     let start = source.find(&format!("{NAMED}{name}>"))? + NAMED.len() + name.len() + 1;
     let within = items(&source[start..]).into_iter();
@@ -126,7 +126,7 @@ fn group(source: &str, name: &str) -> Option<String> {
     Some(within.map(|(text, _)| text).collect())
 }
 
-/// What stands behind each group of that name, to the end of the pattern: `(?:<(?P<v>a)>|(?P<v>b));` has `>;` and `;`. Returns `None`
+/// Returns the rest of the pattern behind each group of that name: `(?:<(?P<v>a)>|(?P<v>b));` has `>;` and `;`. Returns `None`
 /// where such a group, or one around it, is repeated or may be missing.
 pub(in crate::derive) fn behind_groups(source: &str, name: &str) -> Option<Vec<String>> {
     let opener = format!("{NAMED}{name}>");
@@ -134,7 +134,7 @@ pub(in crate::derive) fn behind_groups(source: &str, name: &str) -> Option<Vec<S
     starts.map(|start| behind_group(source, start)).collect()
 }
 
-/// What stands behind the group that begins at this byte.
+/// Returns the rest of the pattern behind the group that begins at this byte.
 fn behind_group(source: &str, start: usize) -> Option<String> {
     let mut level = None;
     walk(source, |at, depth| {
@@ -190,7 +190,7 @@ pub(in crate::derive) fn alternatives(source: &str) -> Vec<String> {
     all
 }
 
-/// What stands in a group of that sort which is the whole pattern: `a` in `(?=a)`; `None` for `(?=a)b`.
+/// Returns the pattern within a group of that sort which is the whole pattern: `a` in `(?=a)`; `None` for `(?=a)b`.
 pub(in crate::derive) fn enclosed<'p>(source: &'p str, opener: &str) -> Option<&'p str> {
     let inner = source.strip_prefix(opener)?.strip_suffix(')')?;
     let mut closed = Vec::new();

@@ -62,10 +62,10 @@ pub(in crate::derive) fn ended_by_the_next(
 
 /// The patterns of a call whose arguments stand in tags.
 struct Parts {
-    /// What opens a call, without captures.
+    /// The pattern that opens a call, without captures.
     open: String,
     close: String,
-    /// What ends an argument, one of several.
+    /// The patterns that end an argument, one of them each.
     ends: String,
 }
 
@@ -95,7 +95,8 @@ impl Parts {
         })
     }
 
-    /// What closes a call, and the next call as well: behind an argument or a call that was just opened; behind an argument alone.
+    /// Returns the patterns that close a call, also where the next one begins: behind an argument or a call that was just opened; behind an
+    /// argument alone.
     fn closes(&self) -> Vec<String> {
         let Self { open, close, .. } = self;
         let bounded = |source: &str| bounded(source, MAX_SPACE, MAX_NAME);
