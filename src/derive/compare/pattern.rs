@@ -4,6 +4,8 @@
 //! written `<call (?:\w+)>` there. A pattern is walked over as far as its groups, classes and escapes go; nothing else of its syntax has to be
 //! known for that.
 
+use crate::response_template::strict::split_group;
+
 /// Any white space, as derived patterns write it.
 pub(in crate::derive) const SPACE: &str = "\\s*";
 
@@ -38,8 +40,8 @@ pub(in crate::derive) fn walk(source: &str, mut visit: impl FnMut(usize, Depth))
             '[' if !in_class => {
                 in_class = true;
                 // A bracket that comes first is one of the characters.
-                let is_negated = chars.next_if(|(_, c)| *c == '^').is_some();
-                let _ = is_negated && chars.next_if(|(_, c)| *c == ']').is_some();
+                let _ = chars.next_if(|(_, c)| *c == '^');
+                let _ = chars.next_if(|(_, c)| *c == ']');
             }
             ']' if in_class => in_class = false,
             '(' if !in_class => {
@@ -111,19 +113,12 @@ pub(in crate::derive) fn without_references(source: &str, whole: &str) -> Option
     while let Some((before, behind)) = rest.split_once("(?P=") {
         let (name, behind) = behind.split_once(')')?;
         without.push_str(before);
-        without.push_str(&format!("(?:{})", group(whole, name)?));
+        let (_, within, _) = split_group(whole, name)?;
+        without.push_str(&format!("(?:{within})"));
         rest = behind;
     }
     without.push_str(rest);
     Some(without)
-}
-
-/// Returns the pattern within the first group of that name.
-fn group(source: &str, name: &str) -> Option<String> {
-    let start = source.find(&format!("{NAMED}{name}>"))? + NAMED.len() + name.len() + 1;
-    let within = items(&source[start..]).into_iter();
-    let within = within.take_while(|(text, depth)| (*text, *depth) != (")", 0));
-    Some(within.map(|(text, _)| text).collect())
 }
 
 /// Returns the rest of the pattern behind each group of that name: `(?:<(?P<v>a)>|(?P<v>b));` has `>;` and `;`. Returns `None`
@@ -249,6 +244,7 @@ mod tests {
     fn alternatives_stand_outside_of_groups() {
         assert!(has_alternatives("a|b"));
         assert!(!has_alternatives("(?:a|b)[|]\\|"));
+        assert!(!has_alternatives("[]|][^]|]"));
         assert!(looks_around("a(?<!b)"));
         assert!(!looks_around("(?:a)[(?=b)]"));
         for (pattern, expected) in [

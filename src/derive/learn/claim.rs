@@ -112,8 +112,8 @@ pub(in crate::derive) fn claimed<P>(
         }
     }
     if let Some(next) = implicit(&now, last) {
-        let begun = begun(&next, template, cases);
-        let ways = [(next, Vec::new())].into_iter().chain(begun);
+        let begun = std::iter::once_with(|| begun(&next, template, cases)).flatten();
+        let ways = std::iter::once((next.clone(), Vec::new())).chain(begun);
         for (next, narrower) in ways {
             if bears_parts(template, &next, cases) && take(next, &mut now) {
                 told.push("the content is what is left".to_owned());
@@ -248,11 +248,10 @@ fn without_look_ahead(close: Delimiter) -> Option<Delimiter> {
     let mut ways = alternatives(source);
     let all = ways.len();
     ways.retain(|way| enclosed(way, "(?=").is_none());
-    match ways.as_slice() {
-        [] => None,
-        _ if ways.len() == all => Some(close),
-        [one] => Some(Delimiter::pattern(one.clone())),
-        several => Some(Delimiter::pattern(format!("(?:{})", several.join("|")))),
+    match ways.len() {
+        0 => None,
+        left if left == all => Some(close),
+        _ => Some(Delimiter::pattern(grouped(&ways.join("|")))),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::report::Widening;
 pub(super) use crate::derive::compare::pattern::SPACE;
-use crate::derive::compare::pattern::{grouped, without_captures};
+use crate::derive::compare::pattern::{enclosed, grouped, without_captures};
 use crate::derive::compare::text::{escape, escape_loosely};
 use crate::pattern::Pattern;
+use crate::response_template::strict::split_group;
 use crate::response_template::{Delimiter, Document, FieldDocument};
 use crate::value::{Map, Value, json, python};
 
@@ -318,11 +319,11 @@ fn has(delimiter: &Delimiter, text: &str) -> bool {
 impl<'p> Split<'p> {
     /// Takes an opening pattern apart; `None` where the name is not captured exactly once, or inside of another group.
     pub(super) fn of(pattern: &'p str) -> Option<Self> {
-        let (start, end) = group(pattern)?;
+        let (before, _, behind) = split_group(pattern, "name")?;
         let split = Self {
-            before: &pattern[..start],
-            group: &pattern[start..end],
-            behind: &pattern[end..],
+            before,
+            group: &pattern[before.len()..pattern.len() - behind.len()],
+            behind,
         };
         let is_whole = |part: &str| Pattern::regex(part).is_ok() && !part.contains(NAME);
         (is_whole(split.before) && is_whole(split.behind)).then_some(split)
@@ -460,32 +461,6 @@ pub(super) fn without(group: &str, behind: &str) -> String {
     }
 }
 
-/// Returns the bytes at which the group of the name begins and ends.
-fn group(pattern: &str) -> Option<(usize, usize)> {
-    let start = pattern.find(NAME)?;
-    let mut depth = 0_usize;
-    let mut is_in_set = false;
-    let mut is_escaped = false;
-    for (at, c) in pattern[start..].char_indices() {
-        match c {
-            _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = true,
-            ']' => is_in_set = false,
-            '[' => is_in_set = true,
-            _ if is_in_set => {}
-            '(' => depth += 1,
-            ')' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some((start, start + at + 1));
-                }
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
 /// The delimiter as a pattern.
 pub(super) fn source(delimiter: &Delimiter) -> String {
     match delimiter {
@@ -502,17 +477,10 @@ pub(super) fn source(delimiter: &Delimiter) -> String {
 
 /// Returns a pattern that matches whatever either pattern matches. If `pattern` has alternatives already, another one is added.
 pub(super) fn either(pattern: &str, other: &str) -> String {
-    match choice(pattern) {
+    match enclosed(pattern, "(?:") {
         Some(inner) => format!("(?:{inner}|{other})"),
         None => format!("(?:{pattern}|{other})"),
     }
-}
-
-/// Returns the pattern inside the group, if the pattern as a whole is one group that does not capture.
-fn choice(pattern: &str) -> Option<&str> {
-    let inner = pattern.strip_prefix("(?:")?.strip_suffix(')')?;
-    let is_whole = Pattern::regex(inner).is_ok();
-    is_whole.then_some(inner)
 }
 
 #[cfg(test)]

@@ -420,7 +420,9 @@ impl Unread {
             limit(
                 &self.texts,
                 "signs in the text of an argument are escaped, which no content parser undoes",
-                |message| limit::any_value(message, |value| value.as_str().is_some_and(is_escaped)),
+                |message| {
+                    limit::any_value(message, &|value| value.as_str().is_some_and(is_escaped))
+                },
             ),
             limit(
                 &self.arrays,

@@ -43,25 +43,13 @@ impl Limit {
                 match part {
                     Part::Content => message.content.as_deref().is_some_and(has_one),
                     Part::Reasoning => message.reasoning.as_deref().is_some_and(has_one),
-                    Part::Arguments => any_text(message, &has_one),
+                    Part::Arguments => {
+                        any_value(message, &|value| value.as_str().is_some_and(has_one))
+                    }
                 }
             }
         }
     }
-}
-
-/// Returns true if an argument of a call is such a text, or has one in it, however deep.
-fn any_text(message: &Assistant, is: &dyn Fn(&str) -> bool) -> bool {
-    fn within(value: &Value, is: &dyn Fn(&str) -> bool) -> bool {
-        match value {
-            Value::String(text) => is(text),
-            Value::Array(items) => items.iter().any(|item| within(item, is)),
-            Value::Object(members) => members.values().any(|member| within(member, is)),
-            _ => false,
-        }
-    }
-    let mut calls = message.calls.iter();
-    calls.any(|call| call.arguments.values().any(|value| within(value, is)))
 }
 
 /// Returns true if an argument of a call is such a value.
@@ -71,8 +59,8 @@ pub(in crate::derive) fn any_argument(message: &Assistant, is: fn(&Value) -> boo
 }
 
 /// Returns true if an argument of a call is such a value, or has one in it, however deep.
-pub(in crate::derive) fn any_value(message: &Assistant, is: fn(&Value) -> bool) -> bool {
-    fn within(value: &Value, is: fn(&Value) -> bool) -> bool {
+pub(in crate::derive) fn any_value(message: &Assistant, is: &dyn Fn(&Value) -> bool) -> bool {
+    fn within(value: &Value, is: &dyn Fn(&Value) -> bool) -> bool {
         is(value)
             || match value {
                 Value::Array(items) => items.iter().any(|item| within(item, is)),

@@ -40,10 +40,10 @@ impl Kind {
     /// Returns a test for messages of which an argument is or holds such a value.
     fn is_in(self) -> fn(&Assistant) -> bool {
         match self {
-            Self::Null => |message| any_value(message, |value| matches!(value, Value::Null)),
-            Self::Bool => |message| any_value(message, |value| matches!(value, Value::Bool(_))),
-            Self::Int => |message| any_value(message, |value| matches!(value, Value::Int(_))),
-            Self::Float => |message| any_value(message, |value| matches!(value, Value::Float(_))),
+            Self::Null => |message| any_value(message, &|value| matches!(value, Value::Null)),
+            Self::Bool => |message| any_value(message, &|value| matches!(value, Value::Bool(_))),
+            Self::Int => |message| any_value(message, &|value| matches!(value, Value::Int(_))),
+            Self::Float => |message| any_value(message, &|value| matches!(value, Value::Float(_))),
         }
     }
 }
