@@ -35,7 +35,8 @@ pub(crate) struct Automaton {
 }
 
 impl Avoid {
-    /// Collects what is avoided. A sequence that begins as another that is avoided anyway is not told again.
+    /// Collects what is avoided. A sequence that begins as another that is avoided anyway is not told again. One that has another behind its
+    /// beginning is: no text has it either way, but whoever reads to the first that is avoided is to stop before it, and not in it.
     pub(crate) fn new(avoided: impl IntoIterator<Item = Vec<Piece>>) -> Self {
         let mut kept: Vec<Vec<Piece>> = Vec::new();
         let mut all: Vec<Vec<Piece>> = avoided
@@ -45,17 +46,8 @@ impl Avoid {
             .collect();
         all.sort_by_key(|pieces| pieces.len());
         for pieces in all {
-            let has = |known: &Vec<Piece>| match (known.as_slice(), pieces.as_slice()) {
-                ([Piece::Text(text)], pieces) => pieces
-                    .iter()
-                    .any(|piece| matches!(piece, Piece::Text(longer) if longer.contains(text))),
-                (known, pieces) => pieces.starts_with(known),
-            };
-            if !kept.iter().any(has) {
-                kept.retain(|other| {
-                    !matches!((pieces.as_slice(), other.as_slice()),
-                    ([Piece::Text(text)], [Piece::Text(longer)]) if longer.contains(text))
-                });
+            if !kept.iter().any(|known| begins(&pieces, known)) {
+                kept.retain(|other| !begins(other, &pieces));
                 kept.push(pieces);
             }
         }
@@ -148,6 +140,20 @@ impl Avoid {
             states.push(steps);
         }
         Some(Automaton { states })
+    }
+}
+
+/// Returns true if a sequence begins with another, of which the last text may end within one of its.
+fn begins(pieces: &[Piece], with: &[Piece]) -> bool {
+    let Some((last, before)) = with.split_last() else {
+        return true;
+    };
+    let Some(rest) = pieces.strip_prefix(before) else {
+        return false;
+    };
+    match (rest.first(), last) {
+        (Some(Piece::Text(longer)), Piece::Text(text)) => longer.starts_with(text),
+        (first, last) => first == Some(last),
     }
 }
 
@@ -359,9 +365,18 @@ mod tests {
             let end = given.chars().try_fold(0, |at, c| tracker.step(at, c));
             assert_eq!(end.is_some(), allowed, "{given}");
         }
+    }
+
+    #[test]
+    fn what_begins_as_another_is_told_once_and_what_ends_as_another_twice() {
+        let kept = |texts: [&str; 2]| Avoid::new(texts.map(|one| vec![text(one)])).0.len();
+        assert_eq!(kept(["<a><b>", "<a>"]), 1);
+        assert_eq!(kept(["<a>", "<a><b>"]), 1);
+        assert_eq!(kept(["<a><b>", "<b>"]), 2);
+        let run = |rest: Piece| vec![text("<a>"), Piece::Space, rest];
         assert_eq!(
-            Avoid::new([vec![text("<a><b>")], vec![text("<a>")]]),
-            Avoid::new([vec![text("<a>")]])
+            Avoid::new([run(text("b")), run(text("bc"))]).0,
+            [run(text("b"))]
         );
     }
 }

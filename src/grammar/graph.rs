@@ -87,6 +87,7 @@ impl<'a> Walk<'a> {
                 edges,
                 reasoned,
                 written,
+                ..
             } => {
                 let past = Past {
                     reasoned: *reasoned,

@@ -144,7 +144,7 @@ impl WrittenFormat {
             root,
             lazy,
             special: request.special_tokens.clone(),
-            message: self.0.message(&request.prefix),
+            message: self.0.message(&request.prefix, &begun),
             findings: findings
                 .map(|(code, text)| Finding { code, text })
                 .collect(),

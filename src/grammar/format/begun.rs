@@ -16,6 +16,8 @@ pub(crate) enum Begun {
     /// Before what is left of these edges.
     Before {
         edges: Vec<Edge>,
+        /// How many bytes of the edges the prompt has written; they are no text of any field.
+        begun: usize,
         /// True if reasoning is behind.
         reasoned: bool,
         /// The fields of which a region is behind, a bit each.
@@ -61,7 +63,11 @@ impl Format {
                     "the prompt ends in a part of the response that no render shows".to_owned()
                 });
             };
-            if region.close.is_empty() && region.body.end == text.len() {
+            let is_last = region.close.is_empty() && region.body.end == text.len();
+            if is_last && is_implicit && self.is_begun_delimiter(from, state, &text[at..]) {
+                break;
+            }
+            if is_last {
                 return Ok(Begun::In {
                     state,
                     written: written_fields,
@@ -72,8 +78,7 @@ impl Format {
             (from, at) = (GraphNode::State(state), region.body.end);
         }
         let written = &text[at..];
-        let edges = self.edges.iter().filter(|edge| edge.from == from);
-        let rest = edges.filter_map(|edge| {
+        let rest = self.edges_from(from).filter_map(|edge| {
             let rest = rest(&edge.text, written)?;
             let gone = edge.text.len() - rest.len();
             Some(Edge {
@@ -97,9 +102,23 @@ impl Format {
         }
         Ok(Begun::Before {
             edges,
+            begun: written.len(),
             reasoned,
             written: written_fields,
         })
+    }
+
+    /// Returns true if what the prompt ends with is the beginning of a fixed text and none of the text of a field that nothing opens. No parser can tell that
+    /// of `>>>` before `>>>all` has come; but that no text is seen to begin there without something fixed before it tells it.
+    fn is_begun_delimiter(&self, from: GraphNode, state: usize, written: &str) -> bool {
+        let begins =
+            |edge: &Edge| edge.text.len() > written.len() && edge.text.starts_with(written);
+        let bare = |edge: &Edge| edge.to == GraphNode::State(state) && edge.text.trim().is_empty();
+        self.edges_from(from).any(begins) && !self.edges_from(from).any(bare)
+    }
+
+    fn edges_from(&self, from: GraphNode) -> impl Iterator<Item = &Edge> {
+        self.edges.iter().filter(move |edge| edge.from == from)
     }
 }
 

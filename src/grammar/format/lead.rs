@@ -5,8 +5,10 @@
 //! line feed that every render has behind `all` must be written.
 //!
 //! So it is tried: a response without that white space is parsed, and where it does not say what it said, the white space is part of how
-//! the format is written. That costs up to [`TRIES`] parses for each text that is opened.
+//! the format is written. It is tried as the text is, and with one behind its first word that begins with a sign: `>>>allow` may be a call where
+//! `{` comes next, and nowhere else. That costs up to [`TRIES`] times as many parses, and one more each, for each text.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::parsed::{Parsed, Stretch};
@@ -15,10 +17,11 @@ use crate::judge;
 use crate::response_template::ResponseTemplate;
 use crate::value::Value;
 
-/// How many responses are tried.
+/// How many responses are tried, and how many texts that begin with a sign behind the first word of each.
 const TRIES: usize = 3;
 
-/// The white space with which a text of the field has to begin that is opened by this text; empty where it may begin with anything.
+/// The white space with which a text of the field has to begin that is opened by this text, or by none for the implicit field; empty where it may begin
+/// with anything.
 pub(super) fn of(
     template: &Arc<ResponseTemplate>,
     shown: &[(&Case, Parsed)],
@@ -37,7 +40,8 @@ pub(super) fn of(
         spans.map(move |span| (*case, parsed, span.clone()))
     });
     let mut common: Option<&str> = None;
-    let mut tried = Vec::new();
+    let mut tried: Vec<(&Case, Range<usize>, &str)> = Vec::new();
+    let mut signed: Vec<&str> = Vec::new();
     for (case, parsed, span) in all {
         let body = &parsed.text[span.clone()];
         let said = body.trim_start();
@@ -52,22 +56,38 @@ pub(super) fn of(
             None => blank,
         });
         // A sign may stand apart from what is before it where a letter does not.
-        if said.starts_with(char::is_alphanumeric) && tried.len() < TRIES {
+        if !said.starts_with(char::is_alphanumeric) {
+            if signed.len() < TRIES && !signed.contains(&said) {
+                signed.push(said);
+            }
+        } else if tried.len() < TRIES {
             // What of the prompt belongs to the response stands before it.
             let start = parsed.text.len() - case.response.len();
             if let Some(start) = span.start.checked_sub(start) {
-                tried.push((case, start..start + blank.len()));
+                tried.push((case, start..start + blank.len(), said));
             }
         }
         if common == Some("") {
             return String::new();
         }
     }
-    let is_needed = tried.into_iter().any(|(case, blank)| {
+    let means_another = |case: &Case, blank: &Range<usize>| {
         let mut without = case.clone();
-        without.response.replace_range(blank, "");
+        without.response.replace_range(blank.clone(), "");
         let parse = |case: &Case| judge::parse_whole(template, case);
         !says_the_same(&parse(&without), &parse(case))
+    };
+    let is_needed = tried.into_iter().any(|(case, blank, said)| {
+        let word = said.split(|c: char| !c.is_alphanumeric()).next();
+        let word = blank.end + word.map_or(0, str::len);
+        let mut followed = signed.iter().map(|text| {
+            let mut other = case.clone();
+            other
+                .response
+                .replace_range(word..blank.end + said.len(), text);
+            other
+        });
+        means_another(case, &blank) || followed.any(|case| means_another(&case, &blank))
     });
     match common {
         Some(common) if is_needed => common.to_owned(),
@@ -129,6 +149,7 @@ mod tests {
     #[test]
     fn white_space_is_asked_for_where_a_text_would_be_taken_for_something_else() {
         assert!(!is_free(r">(?!all\\b)(?P<name>\\w+)"));
+        assert!(!is_free(r">(?!all\\b)(?P<name>\\w+)(?=<)"));
         assert!(is_free(r"#(?P<name>\\w+)"));
     }
 }

@@ -267,10 +267,7 @@ impl Format {
             let field = format.states[index].field;
             if let Kind::Text(text) = &format.states[index].kind {
                 let avoid = format.avoided(field, text.open.is_empty(), &text.seen);
-                let lead = match text.open.as_str() {
-                    "" => String::new(),
-                    open => lead::of(template, &shown, field, open),
-                };
+                let lead = lead::of(template, &shown, field, &text.open);
                 if let Kind::Text(text) = &mut format.states[index].kind {
                     text.avoid = avoid;
                     text.lead = lead;
@@ -418,13 +415,17 @@ impl Format {
         texts.map(|state| state.field).min()
     }
 
-    /// How a grammar's reader makes the message: the name of the reasoning, and what the prompt says of the message already.
-    pub(crate) fn message(&self, prefix: &str) -> Settings {
+    /// How a grammar's reader makes the message: the name of the reasoning, and what the prompt says of the message already, which leaves it there.
+    pub(crate) fn message(&self, prefix: &str, begun: &Begun) -> Settings {
         let mut settings = Settings::default();
         if let Some(field) = self.reasoning() {
             settings.reasoning = self.template.fields()[field].name.to_string();
         }
-        let begun = ResponseParser::new(Arc::clone(&self.template), prefix, &[])
+        let said = match begun {
+            Begun::Before { begun, .. } => prefix.len() - begun,
+            Begun::In { .. } => prefix.len(),
+        };
+        let begun = ResponseParser::new(Arc::clone(&self.template), &prefix[..said], &[])
             .and_then(|mut parser| parser.finalize());
         settings.defaults = match begun {
             Ok((message, _)) => message,
