@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::chat_template::{ChatTemplateSource, Clock, RenderInput};
-use crate::derive::emit::Target;
+use crate::derive::emit::{self, Target};
 use crate::derive::evidence::decision::Decision;
 use crate::derive::evidence::finding::Finding;
 use crate::derive::evidence::sample::Evidence;
@@ -335,6 +335,40 @@ impl Amended {
             let told = "models go from the last argument of a call to the next call; so a call ends there as well, where nothing closes it";
             self.findings.push(Finding::info("unclosed-call", told));
         }
+    }
+
+    /// Reads a delimiter of the reasoning that the model writes once more behind the prompt.
+    ///
+    /// The proof stays as it is: of the responses that came back those that could be read otherwise are read again.
+    ///
+    /// # Errors
+    ///
+    /// When an amendment is no valid response template.
+    pub(super) fn read_again(
+        &mut self,
+        bench: &Bench<'_>,
+        engines: &[Engine],
+    ) -> Result<(), DeriveError> {
+        let template = self.template()?;
+        let reasoning = emit::reasoning_field(bench.analysis, bench.target);
+        let cases = &self.proof.judgement.cases;
+        let read = learn::written_again(
+            engines,
+            &self.document,
+            &template,
+            cases,
+            reasoning,
+            bench.scrutiny,
+        );
+        if let Some((document, told)) = read {
+            self.document = document;
+            let told = format!(
+                "models write a delimiter of the reasoning again that the prompt has written already; so what {} it counts once where it stands right behind itself",
+                told.join(" or ")
+            );
+            self.findings.push(Finding::info("written-again", told));
+        }
+        Ok(())
     }
 
     /// Says where an engine cannot hold a model to the calls, and spells the delimiters out where that is preferred.

@@ -95,6 +95,7 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
         }
         amended.claim_all_text(&on, &options.engines)?;
         amended.end_calls_at_the_next(&on, &options.engines);
+        amended.read_again(&on, &options.engines)?;
         amended.spell_out(&on, options)?;
         amended.template()
     });

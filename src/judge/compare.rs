@@ -6,7 +6,7 @@ use super::manner::{KNOWN, Manner};
 use super::message::{ArgumentsForm, CALLS_KEY};
 use super::slot::Slot;
 use super::trial::Tried;
-use crate::value::{Map, Value, json};
+use crate::value::{Map, Value, json, python};
 
 impl Tried<'_> {
     /// Returns true if the parsed message has all that can be seen, each part in its field, and nothing else.
@@ -171,4 +171,24 @@ pub(super) fn is_call(found: &Value, expected: &ExpectedCall) -> bool {
             .keys()
             .all(|key| ["name", "arguments"].contains(&key.as_str()));
     id && kind && name && arguments && known
+}
+
+/// Returns true if two messages say the same. White space at the ends of texts does not count, nor do members that are empty.
+pub(crate) fn says_the_same(a: &Value, b: &Value) -> bool {
+    said(a) == said(b)
+}
+
+fn said(message: &Value) -> Map {
+    let members = message.as_object().into_iter().flatten();
+    let filled = members.filter(|(_, value)| value.is_truthy());
+    filled
+        .map(|(key, value)| {
+            let value = match value {
+                Value::String(text) => Value::from(text.trim_matches(python::is_space)),
+                other => other.clone(),
+            };
+            (key.clone(), value)
+        })
+        .filter(|(_, value)| value.is_truthy())
+        .collect()
 }

@@ -63,6 +63,7 @@ use crate::chat_template::{ChatTemplateSource, Clock, Rules, Traced};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
+pub(crate) use compare::says_the_same;
 pub(crate) use cuts::{count as count_cuts, first_loss};
 pub(crate) use judgement::{Failure, Judgement, NOT_SHOWN, UNMARKED};
 pub use judgement::{KindVerdict, LeftOutCount, Rounds};

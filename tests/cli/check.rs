@@ -156,7 +156,7 @@ fn a_delimiter_broken_in_the_project_is_told_to_a_newcomer() {
     let run = bench.run("check");
     assert_eq!(run.status, 1, "{run}");
     let stale = "\
-error[stale]: this is not what is derived from the chat template: 1 value to change, the first at $.fields.reasoning_content.close_pattern
+error[stale]: this is not what is derived from the chat template: 2 values to change, the first at $.fields.reasoning_content.close_pattern
               derived  \"(?:</think>\\\\s*|(?=<tool_call>";
     assert!(run.stdout.starts_with(stale), "{run}");
     let here = "              here     \"(?:</thnk>\\\\s*|(?=<tool_call>";

@@ -129,10 +129,8 @@ const KNOWN: &[(&str, [usize; 2])] = &[
     // A text that ends with a blank: the PEG reads the blank, the response template strips it.
     ("lines", [0, 3]),
     // What closes the implicit field in the middle of a text, and other closes that depend on what stands around them.
-    ("command_r_plus", [0, 6]),
-    ("kimi_k3", [0, 5]),
+    ("command_r_plus", [0, 3]),
     ("lfm2_5", [0, 9]),
-    ("muse_glimmer", [0, 4]),
     // A text of a line feed alone, which belongs to what closes it.
     ("qwen3_coder", [0, 1]),
 ];

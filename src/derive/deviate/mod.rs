@@ -21,7 +21,7 @@ use serde::Serialize;
 use crate::derive::probe::CALLS_KEY;
 use crate::judge::{self, Case, Counterexample, Scrutiny};
 use crate::response_template::ResponseTemplate;
-use crate::value::{Map, Value, python};
+use crate::value::Value;
 
 use marked::Marked;
 pub use unclaimed::{UnclaimedCount, UnclaimedCounts, UnclaimedExample};
@@ -202,12 +202,12 @@ pub(in crate::derive) fn tried(
             let smallest = verdict.smallest.as_ref();
             let is_smallest = smallest.is_none_or(|found| size(found) > case.response.len());
             let (mut parsed, mut error) = judge::parse(template, &case, Scrutiny::Whole);
-            let mut is_back = error.is_none() && is_same(&parsed, &case.message);
+            let mut is_back = error.is_none() && judge::says_the_same(&parsed, &case.message);
             // Our parser gives one answer however a response is cut. That transformers, a character at a time, reads a deviation as we do is
             // tried with one response of each deviation alone, since it costs five times as much as reading the whole.
             if is_back && verdict.came_back == 0 {
                 (parsed, error) = judge::parse(template, &case, Scrutiny::Pieces);
-                is_back = error.is_none() && is_same(&parsed, &case.message);
+                is_back = error.is_none() && judge::says_the_same(&parsed, &case.message);
             }
             if is_back {
                 verdict.came_back += 1;
@@ -269,24 +269,4 @@ fn is_plain(value: &Value) -> bool {
         Value::Object(members) => members.values().all(is_plain),
         _ => true,
     }
-}
-
-/// Returns true if two messages say the same. White space at the ends of texts does not count, nor do members that are empty.
-fn is_same(a: &Value, b: &Value) -> bool {
-    plain(a) == plain(b)
-}
-
-fn plain(value: &Value) -> Map {
-    let members = value.as_object().into_iter().flatten();
-    let filled = members.filter(|(_, value)| value.is_truthy());
-    filled
-        .map(|(key, value)| {
-            let value = match value {
-                Value::String(text) => Value::from(text.trim_matches(python::is_space)),
-                other => other.clone(),
-            };
-            (key.clone(), value)
-        })
-        .filter(|(_, value)| value.is_truthy())
-        .collect()
 }

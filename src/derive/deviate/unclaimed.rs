@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::judge::Case;
+use crate::judge::{self, Case};
 use crate::parser::{OnError, Options, ResponseParser, UnclaimedCause};
 use crate::response_template::ResponseTemplate;
 use crate::value::Value;
@@ -97,7 +97,7 @@ impl UnclaimedCount {
         let (message, lost) = read(template, case, response)?;
         // A marker that the parser passed over is no lost text where the message comes back whole.
         let is_marker = |one: &Lost| {
-            one.cause == UnclaimedCause::PassedOver && super::is_same(&message, &case.message)
+            one.cause == UnclaimedCause::PassedOver && judge::says_the_same(&message, &case.message)
         };
         let mut lost = lost.into_iter();
         let lost = lost.find(|one| !one.is_under_way(response) && !is_marker(one));

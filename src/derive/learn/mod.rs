@@ -14,6 +14,7 @@
 //! For `n` responses of which `k` fall short there are some ten proposals for each place that is not understood. Each costs `n`
 //! parses; those that help are proved, one after the other, until one loses nothing.
 
+mod again;
 mod appraise;
 mod calls;
 mod claim;
@@ -38,6 +39,7 @@ use crate::judge::Case;
 use crate::response_template::{Document, Engine, ResponseTemplate};
 use crate::value::{Map, Value};
 
+pub(in crate::derive) use again::written_again;
 use appraise::{Appraised, Shortfall, appraise};
 pub(in crate::derive) use claim::claimed;
 pub(in crate::derive) use constants::Constants;

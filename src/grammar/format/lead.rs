@@ -15,7 +15,6 @@ use super::parsed::{Parsed, Stretch};
 use crate::derive::Case;
 use crate::judge;
 use crate::response_template::ResponseTemplate;
-use crate::value::Value;
 
 /// How many responses are tried, and how many texts that begin with a sign behind the first word of each.
 const TRIES: usize = 3;
@@ -75,7 +74,7 @@ pub(super) fn of(
         let mut without = case.clone();
         without.response.replace_range(blank.clone(), "");
         let parse = |case: &Case| judge::parse_whole(template, case);
-        !says_the_same(&parse(&without), &parse(case))
+        !judge::says_the_same(&parse(&without), &parse(case))
     };
     let is_needed = tried.into_iter().any(|(case, blank, said)| {
         let word = said.split(|c: char| !c.is_alphanumeric()).next();
@@ -93,21 +92,6 @@ pub(super) fn of(
         Some(common) if is_needed => common.to_owned(),
         _ => String::new(),
     }
-}
-
-/// Returns true if two messages differ in nothing but white space at the ends of their texts.
-fn says_the_same(one: &Value, other: &Value) -> bool {
-    let (Some(one), Some(other)) = (one.as_object(), other.as_object()) else {
-        return one == other;
-    };
-    let is_same = |a: &Value, b: &Value| match (a.as_str(), b.as_str()) {
-        (Some(a), Some(b)) => a.trim() == b.trim(),
-        _ => a == b,
-    };
-    one.len() == other.len()
-        && one
-            .iter()
-            .all(|(key, value)| other.get(key).is_some_and(|other| is_same(value, other)))
 }
 
 #[cfg(test)]

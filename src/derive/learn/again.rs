@@ -1,0 +1,298 @@
+//! Delimiters of the reasoning that a model writes once more.
+//!
+//! A prompt may open the reasoning, or open and close it at once where none is asked for. A model that was trained on whole turns may write that
+//! delimiter again: behind `<think>` in the prompt comes `<think>`, and behind `<think></think>` comes `</think>`. The first would be text of the
+//! reasoning, the second text of the answer. So a delimiter that stands right behind itself is taken to be the one that was written already:
+//!
+//! - A reasoning ends right behind what opened it, with no text, where it is opened once more.
+//! - An answer that nothing opens ends where what closes the reasoning stands right behind another such, with no text before it; that delimiter goes with it.
+//!
+//! Both look back at the delimiter, over no more white space than a few characters, so that a parser can forget the text before. A reasoning that begins by
+//! speaking of `<think>`, and an answer that begins with `</think>`, lose that. No render does: all those in which a delimiter stands behind
+//! itself are read again, and one that is read otherwise keeps the delimiter as it was. Nor is anything changed where no prompt has a delimiter of the
+//! reasoning, or where a response that is changed so does not give its message. That costs some parses for each of the two.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::CONTENT_KEY;
+use super::widening;
+use crate::derive::compare::pattern::{
+    SPACE, alternatives, bounded, grouped, looks_around, without_captures, without_references,
+};
+use crate::judge::{self, Case, Scrutiny};
+use crate::parser::{self, Edge};
+use crate::pattern::Pattern;
+use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
+
+/// How much white space may stand between a delimiter and itself. A bound lets a parser forget the text before it.
+const MAX_SPACE: usize = 4;
+
+/// How many characters anything else that is repeated has at most in what is looked back at.
+const MAX_RUN: usize = 64;
+
+/// How many responses a delimiter is written into once more.
+const TRIES: usize = 3;
+
+/// Returns the response template that reads the delimiters of the reasoning where they are written twice, and what it reads so, in words; `None` where
+/// nothing is to be changed. `reasoning` is the field of the reasoning.
+pub(in crate::derive) fn written_again(
+    engines: &[Engine],
+    document: &Document,
+    template: &Arc<ResponseTemplate>,
+    cases: &[Case],
+    reasoning: &str,
+    scrutiny: Scrutiny,
+) -> Option<(Document, Vec<&'static str>)> {
+    let marked: Vec<Marked<'_>> = cases
+        .iter()
+        .filter_map(|case| Marked::of(template, case, reasoning))
+        .collect();
+    if !marked.iter().any(Marked::is_prompted) {
+        return None;
+    }
+    let refused = Engine::refusals(engines, document);
+    let mut now = document.clone();
+    let mut told = Vec::new();
+    for (side, words) in [(Edge::Open, "opens"), (Edge::Close, "closes")] {
+        let Some(Twice { changed, seen }) = twice(&now, reasoning, side) else {
+            continue;
+        };
+        let Ok(read) = ResponseTemplate::from_value(&changed.to_value()).map(Arc::new) else {
+            continue;
+        };
+        let trials = marked.iter().filter_map(|marked| marked.again(side));
+        let trials: Vec<Case> = trials.take(TRIES).collect();
+        let gives = |case: &Case| {
+            let (parsed, error) = judge::parse(&read, case, scrutiny.max(Scrutiny::Pieces));
+            error.is_none() && judge::says_the_same(&parsed, &case.message)
+        };
+        let has_it = |marked: &&Marked<'_>| !matches!(seen.search(&marked.text, 0), Ok(None));
+        let is_kept =
+            |marked: &Marked<'_>| judge::parse_whole(&read, marked.case) == marked.case.message;
+        let is_taken = !trials.is_empty()
+            && Engine::refusals(engines, &changed) <= refused
+            && trials.iter().all(gives)
+            && marked.iter().filter(has_it).all(is_kept);
+        if is_taken {
+            now = changed;
+            told.push(words);
+        }
+    }
+    (!told.is_empty()).then_some((now, told))
+}
+
+/// A response template with a delimiter that may be written twice, and the pattern of that.
+struct Twice {
+    changed: Document,
+    seen: Pattern,
+}
+
+/// Lets a delimiter of the reasoning be written twice; `None` where it cannot.
+fn twice(document: &Document, reasoning: &str, side: Edge) -> Option<Twice> {
+    let mut changed = document.clone();
+    let field = changed.fields.get(reasoning)?;
+    let own = match side {
+        Edge::Open => plain(field.open.as_ref()?)?,
+        Edge::Close => plain(field.close.as_ref()?)?,
+    };
+    let behind = format!(
+        "{}{}",
+        bounded(&own, MAX_SPACE, MAX_RUN),
+        bounded(SPACE, MAX_SPACE, MAX_RUN)
+    );
+    let (field, way) = match side {
+        Edge::Open => (reasoning, format!("(?<={behind})(?={own})")),
+        Edge::Close => (CONTENT_KEY, format!("(?<={behind}){own}{SPACE}")),
+    };
+    let field = changed.fields.get_mut(field)?;
+    if side == Edge::Close && field.open.is_some() {
+        return None;
+    }
+    let close = match &field.close {
+        Some(close) => widening::either(&widening::source(close), &way),
+        None => way,
+    };
+    field.close = Some(Delimiter::pattern(close));
+    let seen = Pattern::regex(&format!("{behind}{own}")).ok()?;
+    Some(Twice { changed, seen })
+}
+
+/// The pattern of a delimiter, without captures, white space at its ends and the ways that look around.
+fn plain(delimiter: &Delimiter) -> Option<String> {
+    let source = widening::source(delimiter);
+    let source = without_captures(&without_references(&source, &source)?)?;
+    let ways = alternatives(&source).into_iter();
+    let ways = ways.filter(|way| !looks_around(way)).map(|way| {
+        let way = way.strip_suffix(SPACE).unwrap_or(&way);
+        let way = way.strip_prefix(SPACE).unwrap_or(way);
+        way.to_owned()
+    });
+    let ways: Vec<String> = ways.filter(|way| !way.is_empty()).collect();
+    (!ways.is_empty()).then(|| grouped(&ways.join("|")))
+}
+
+/// A response, and where the delimiters of its reasoning stand.
+struct Marked<'c> {
+    case: &'c Case,
+    /// The response with what of the prompt belongs to it.
+    text: String,
+    /// How much of the text the prompt has.
+    prompted: usize,
+    /// The delimiters of the reasoning, each with its bytes in the text.
+    delimiters: Vec<(Edge, Range<usize>)>,
+}
+
+impl<'c> Marked<'c> {
+    fn of(template: &Arc<ResponseTemplate>, case: &'c Case, reasoning: &str) -> Option<Self> {
+        let before = template.after_last_anchor(&case.prefix).ok()?;
+        let (_, passed) =
+            parser::delimiters(template, &case.prefix, &case.response, &case.tools).ok()?;
+        let of_reasoning = |one: &parser::Passed| {
+            let field = template.fields().get(one.field);
+            field.is_some_and(|field| field.name == reasoning)
+        };
+        let passed = passed.into_iter().filter(of_reasoning);
+        Some(Self {
+            case,
+            prompted: before.len(),
+            text: format!("{before}{}", case.response),
+            delimiters: passed.map(|one| (one.side, one.span)).collect(),
+        })
+    }
+
+    /// Returns true if the prompt has a delimiter of the reasoning.
+    fn is_prompted(&self) -> bool {
+        let mut delimiters = self.delimiters.iter();
+        delimiters.any(|(_, span)| !span.is_empty() && span.end <= self.prompted)
+    }
+
+    /// The response with the last delimiter of that side once more behind itself; `None` where it has none.
+    fn again(&self, side: Edge) -> Option<Case> {
+        let mut delimiters = self.delimiters.iter().rev();
+        let (_, span) = delimiters.find(|(of, span)| *of == side && !span.is_empty())?;
+        let own = self.text[span.clone()].trim();
+        // Text of the response may follow it in the prompt alone where that is white space.
+        let at = span.end.max(self.prompted);
+        let is_behind = self.text[span.end..at].trim().is_empty();
+        let response = format!("{}{own}{}", &self.text[self.prompted..at], &self.text[at..]);
+        (is_behind && !own.is_empty()).then(|| Case {
+            response,
+            ..self.case.clone()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::{Value, json};
+
+    fn template(document: &Document) -> Arc<ResponseTemplate> {
+        Arc::new(ResponseTemplate::from_value(&document.to_value()).unwrap())
+    }
+
+    /// A response template whose reasoning stands between `<t>` and `</t>`.
+    fn document(content: &str) -> Document {
+        let text = format!(
+            r#"{{"start_anchor": "A:", "fields": {{
+                "thinking": {{"open": "<t>", "close_pattern": "(?:</t>\\s*|(?=<c>))", "repeats": true, "join": ""}},
+                "tool_calls": {{"open": "<c>", "close": "</c>", "content": "json"}}, "content": {content}}}}}"#
+        );
+        Document::of(&json::parse(&text).unwrap()).unwrap()
+    }
+
+    fn case(document: &Document, prefix: &str, response: &str) -> Case {
+        let case = Case {
+            prefix: prefix.to_owned(),
+            response: response.to_owned(),
+            tools: Vec::new(),
+            message: Value::Null,
+        };
+        let message = judge::parse_whole(&template(document), &case);
+        Case { message, ..case }
+    }
+
+    /// Reads what is written twice: the response template that does, and what it reads so.
+    fn again(
+        document: &Document,
+        cases: &[Case],
+    ) -> Option<(Arc<ResponseTemplate>, Vec<&'static str>)> {
+        let (read, told) = written_again(
+            &[],
+            document,
+            &template(document),
+            cases,
+            "thinking",
+            Scrutiny::Pieces,
+        )?;
+        Some((template(&read), told))
+    }
+
+    const IMPLICIT: &str = r#"{"close": "<end>", "repeats": true, "join": ""}"#;
+
+    #[test]
+    fn what_the_prompt_has_written_may_be_written_again() {
+        let document = document(IMPLICIT);
+        let cases = [
+            case(&document, "A:<t>", "hm</t>Yes<end>"),
+            case(&document, "A:<t>\n", "hm\n</t>\n\n<c>[1]</c><end>"),
+        ];
+        let (read, told) = again(&document, &cases).unwrap();
+        assert_eq!(told, ["opens", "closes"]);
+        for (prefix, response, as_if) in [
+            ("A:<t>", "<t>hm</t>Yes<end>", "hm</t>Yes<end>"),
+            ("A:<t>\n", "<t>\nhm</t>Yes<end>", "hm</t>Yes<end>"),
+            ("A:<t>", "<t><t>hm</t></t></t>Yes<end>", "hm</t>Yes<end>"),
+            ("A:<t>\n</t>\n", "</t>\n\nYes<end>", "Yes<end>"),
+            ("A:<t></t>", "</t><c>[1]</c><end>", "<c>[1]</c><end>"),
+            // Spoken of further on, it is text as it was.
+            (
+                "A:<t>",
+                "so <t> it</t>or </t> so<end>",
+                "so <t> it</t>or </t> so<end>",
+            ),
+        ] {
+            let meant = case(&document, prefix, as_if);
+            let (message, error) = judge::parse(
+                &read,
+                &Case {
+                    response: response.to_owned(),
+                    ..meant.clone()
+                },
+                Scrutiny::Pieces,
+            );
+            assert!(error.is_none(), "{error:?}");
+            assert!(
+                judge::says_the_same(&message, &meant.message),
+                "{response}: {message:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_is_changed_where_no_prompt_has_a_delimiter() {
+        let document = document(IMPLICIT);
+        let cases = [case(&document, "A:", "<t>hm</t>Yes<end>")];
+        assert!(again(&document, &cases).is_none());
+    }
+
+    #[test]
+    fn what_renders_show_is_read_as_it_was() {
+        let document = document(IMPLICIT);
+        let cases = [
+            case(&document, "A:<t>", "hm</t>Yes<end>"),
+            case(&document, "A:<t>", "<t> is a tag</t>Yes<end>"),
+            case(&document, "A:<t>", "hm</t></t> ends it<end>"),
+        ];
+        assert!(again(&document, &cases).is_none());
+    }
+
+    #[test]
+    fn an_answer_that_something_opens_needs_nothing() {
+        let document = document(r#"{"open": "<a>", "close": "</a>"}"#);
+        let cases = [case(&document, "A:<t>", "hm</t><a>Yes</a>")];
+        let (_, told) = again(&document, &cases).unwrap();
+        assert_eq!(told, ["opens"]);
+    }
+}
