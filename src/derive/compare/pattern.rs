@@ -121,6 +121,20 @@ pub(in crate::derive) fn without_references(source: &str, whole: &str) -> Option
     Some(without)
 }
 
+/// The pattern without captures, white space at its ends and the alternatives that look around; `None` where nothing is left: `(?:<(?P<n>a)>\s*|(?=b))` becomes
+/// `<(?:a)>`.
+pub(in crate::derive) fn plain(source: &str) -> Option<String> {
+    let source = without_captures(&without_references(source, source)?)?;
+    let ways = alternatives(&source).into_iter();
+    let ways = ways.filter(|way| !looks_around(way)).map(|way| {
+        let way = way.strip_suffix(SPACE).unwrap_or(&way);
+        let way = way.strip_prefix(SPACE).unwrap_or(way);
+        way.to_owned()
+    });
+    let ways: Vec<String> = ways.filter(|way| !way.is_empty()).collect();
+    (!ways.is_empty()).then(|| grouped(&ways.join("|")))
+}
+
 /// Returns the rest of the pattern behind each group of that name: `(?:<(?P<v>a)>|(?P<v>b));` has `>;` and `;`. Returns `None`
 /// where such a group, or one around it, is repeated or may be missing.
 pub(in crate::derive) fn behind_groups(source: &str, name: &str) -> Option<Vec<String>> {
@@ -273,6 +287,17 @@ mod tests {
         assert_eq!(without.as_deref(), Some("</(?:[^)>](?:a|b)\\))>"));
         assert_eq!(without_references("a", "").as_deref(), Some("a"));
         assert_eq!(without_references("(?P=x)", whole), None);
+    }
+
+    #[test]
+    fn what_is_plain_matches_a_text_and_captures_nothing() {
+        for (source, expected) in [
+            (r"(?:<(?P<n>a)>\s*|(?=b))", Some("<(?:a)>")),
+            (r"\s*a\s*|b(?=c)|d", Some("(?:a|d)")),
+            (r"(?=a)|\s*", None),
+        ] {
+            assert_eq!(plain(source).as_deref(), expected, "{source}");
+        }
     }
 
     #[test]

@@ -17,9 +17,7 @@ use std::sync::Arc;
 
 use super::CONTENT_KEY;
 use super::widening;
-use crate::derive::compare::pattern::{
-    SPACE, alternatives, bounded, grouped, looks_around, without_captures, without_references,
-};
+use crate::derive::compare::pattern::{SPACE, bounded, plain};
 use crate::judge::{self, Case, Scrutiny};
 use crate::parser::{self, Edge};
 use crate::pattern::Pattern;
@@ -93,8 +91,8 @@ fn twice(document: &Document, reasoning: &str, side: Edge) -> Option<Twice> {
     let mut changed = document.clone();
     let field = changed.fields.get(reasoning)?;
     let own = match side {
-        Edge::Open => plain(field.open.as_ref()?)?,
-        Edge::Close => plain(field.close.as_ref()?)?,
+        Edge::Open => plain(&widening::source(field.open.as_ref()?))?,
+        Edge::Close => plain(&widening::source(field.close.as_ref()?))?,
     };
     let behind = format!(
         "{}{}",
@@ -116,20 +114,6 @@ fn twice(document: &Document, reasoning: &str, side: Edge) -> Option<Twice> {
     field.close = Some(Delimiter::pattern(close));
     let seen = Pattern::regex(&format!("{behind}{own}")).ok()?;
     Some(Twice { changed, seen })
-}
-
-/// The pattern of a delimiter, without captures, white space at its ends and the ways that look around.
-fn plain(delimiter: &Delimiter) -> Option<String> {
-    let source = widening::source(delimiter);
-    let source = without_captures(&without_references(&source, &source)?)?;
-    let ways = alternatives(&source).into_iter();
-    let ways = ways.filter(|way| !looks_around(way)).map(|way| {
-        let way = way.strip_suffix(SPACE).unwrap_or(&way);
-        let way = way.strip_prefix(SPACE).unwrap_or(way);
-        way.to_owned()
-    });
-    let ways: Vec<String> = ways.filter(|way| !way.is_empty()).collect();
-    (!ways.is_empty()).then(|| grouped(&ways.join("|")))
 }
 
 /// A response, and where the delimiters of its reasoning stand.

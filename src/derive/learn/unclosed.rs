@@ -7,8 +7,12 @@
 //! A call without arguments has no end of one. It ends where it has just been opened and another call begins, unless that is opened by the
 //! very same text: `<call f><call g>` are two calls, and in `<call f><call f>` one is opened twice.
 //!
+//! Where a call's body is JSON, a call ends behind the closing bracket where another one begins, too: `{"a": 1}` and `<call g>{"` behind it.
+//!
 //! An argument may speak of a call, and must not become one by it. It cannot speak of the end of an argument, which ends it; so that a
-//! call is looked for right behind that end, or behind what opens a call, alone.
+//! call is looked for right behind that end, or behind what opens a call, alone. A string of JSON may speak of brackets, but
+//! nothing in it, or with its end, is the beginning of an object with a key and a colon, whose quotes have no backslash before them; so that the next call counts
+//! where it has that. (One without members has not, and is no end.)
 //!
 //! Responses in which a call begins no more than once are read as before. The others are parsed once for each of the two ways to end a call.
 
@@ -22,7 +26,6 @@ use crate::derive::compare::pattern::{
 use crate::judge::{self, Case, Scrutiny};
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, FieldDocument, ResponseTemplate};
-use crate::value::Value;
 
 /// How much white space may stand between an argument's end and the next call. A bound lets a parser forget the text before it.
 const MAX_SPACE: usize = 4;
@@ -30,14 +33,14 @@ const MAX_SPACE: usize = 4;
 /// How many characters a name or a key has at most in what is looked back at.
 const MAX_NAME: usize = 64;
 
-/// Returns the response template with a call ended by the next one, where its arguments stand in tags and none of the responses is read
-/// otherwise by that; `None` where it stays as it is.
+/// Returns the response template with a call ended by the next one, where its arguments stand in tags or its body is JSON and none of the responses is
+/// read otherwise by that, and what ends a call so, in words; `None` where it stays as it is.
 pub(in crate::derive) fn ended_by_the_next(
     engines: &[Engine],
     document: &Document,
     cases: &[Case],
     scrutiny: Scrutiny,
-) -> Option<Document> {
+) -> Option<(Document, &'static str)> {
     let field = document.fields.get(CALLS_KEY)?;
     let parts = Parts::of(field)?;
     let begins = Pattern::regex(&parts.open).ok()?;
@@ -45,7 +48,7 @@ pub(in crate::derive) fn ended_by_the_next(
     let several: Vec<&Case> = cases.iter().filter(is_twice).collect();
     let refused = Engine::refusals(engines, document);
     let mut closes = parts.closes().into_iter();
-    closes.find_map(|close| {
+    closes.find_map(|(close, told)| {
         let mut ended = document.clone();
         ended.fields.get_mut(CALLS_KEY)?.close = Some(Delimiter::pattern(close));
         if Engine::refusals(engines, &ended) > refused {
@@ -56,70 +59,86 @@ pub(in crate::derive) fn ended_by_the_next(
             let (parsed, error) = judge::parse(&template, case, scrutiny);
             error.is_none() && parsed == case.message
         });
-        is_kept.then_some(ended)
+        is_kept.then_some((ended, told))
     })
 }
 
-/// The patterns of a call whose arguments stand in tags.
+/// The ends of a JSON object and a list, and the beginning of an object, or of a list of them, as no string of JSON has it.
+const JSON_ENDS: &str = "[\\}\\]]";
+const JSON_BEGINS: &str = r#"\s*(?:\[\s*)?\{\s*"[^"\\]{1,64}"\s*:"#;
+
+/// The patterns of a call whose arguments stand in tags, or whose body is JSON.
 struct Parts {
     /// The pattern that opens a call, without captures.
     open: String,
     close: String,
-    /// The patterns that end an argument, one of them each.
-    ends: String,
+    /// The patterns that end an argument in tags, one of them each; `None` where the body is JSON.
+    ends: Option<String>,
 }
 
 impl Parts {
-    /// The patterns of a field; `None` where its calls are no tags, or an argument ends where another begins and so has no end of its own, or a
+    /// The patterns of a field; `None` where its calls are neither, or an argument ends where another begins and so has no end of its own, or a
     /// call is ended by look-around already, which is a reading of what follows it.
     fn of(field: &FieldDocument) -> Option<Self> {
-        let is_of_tags = field.repeats && field.content.as_deref() == Some("xml-inline");
-        let tag = field.content_args.get("tag_pattern");
-        let tag = tag.and_then(Value::as_str).filter(|_| is_of_tags)?;
-        let mut ends: Vec<String> = Vec::new();
-        for end in behind_groups(tag, "value")? {
-            let end = without_references(end.trim_start_matches("\\n?"), tag)?;
-            if end.is_empty() || looks_around(&end) {
-                return None;
-            }
-            ends.push(end);
-        }
+        let ends = match field.content.as_deref().filter(|_| field.repeats)? {
+            "xml-inline" => Some(ends_of_arguments(field)?),
+            // Strings between other delimiters may have quotes in them.
+            "json" if field.content_args.is_empty() => None,
+            _ => return None,
+        };
         let own = field.open.as_ref()?.as_pattern();
         let open = without_captures(&without_references(&own, &own)?)?;
         let close = field.close.as_ref()?.as_pattern();
-        let is_plain = !ends.is_empty() && !open.contains("(?<") && !close.contains("(?=");
-        is_plain.then(|| Self {
-            open,
-            close,
-            ends: ends.join("|"),
-        })
+        let is_plain = !open.contains("(?<") && !close.contains("(?=");
+        is_plain.then_some(Self { open, close, ends })
     }
 
-    /// Returns the patterns that close a call, also where the next one begins: behind an argument or a call that was just opened; behind an
-    /// argument alone.
-    fn closes(&self) -> Vec<String> {
+    /// Returns the patterns that close a call, also where the next one begins, each with where that is, in words: behind an argument or a call that was just
+    /// opened; behind an argument alone; behind the bracket of its body.
+    fn closes(&self) -> Vec<(String, &'static str)> {
         let Self { open, close, .. } = self;
         let bounded = |source: &str| bounded(source, MAX_SPACE, MAX_NAME);
-        let (ends, space) = (grouped(&bounded(&self.ends)), bounded(SPACE));
+        let space = bounded(SPACE);
+        let Some(ends) = &self.ends else {
+            let next = format!("{}{JSON_BEGINS}", open.strip_suffix(SPACE).unwrap_or(open));
+            let close = format!("(?:{close}|(?<={JSON_ENDS}{space})(?={next}))");
+            return vec![(close, "behind its bracket, where the next one begins")];
+        };
+        let ends = grouped(&bounded(ends));
+        let told = "behind its last argument, where the next one begins";
         let behind_argument = format!("(?:{close}|(?<={ends}{space})(?={open}))");
         // What may be missing before a call does not tell two calls apart.
         let (before, own) = optional_beginning(open);
         let opened = own.strip_suffix(SPACE).unwrap_or(own);
         // A name that nothing follows may go on in the text that arrives next.
         if opened.ends_with(')') {
-            return vec![behind_argument];
+            return vec![(behind_argument, told)];
         }
         let opened = bounded(opened);
         let behind_both =
             format!("(?:{close}|(?<=(?:{ends}|({opened})){space})(?={before}(?!\\1){own}))");
-        vec![behind_both, behind_argument]
+        vec![(behind_both, told), (behind_argument, told)]
     }
+}
+
+/// The patterns that end an argument in tags, one of them each; `None` where one has no end of its own.
+fn ends_of_arguments(field: &FieldDocument) -> Option<String> {
+    let tag = field.content_args.get("tag_pattern")?.as_str()?;
+    let mut ends: Vec<String> = Vec::new();
+    for end in behind_groups(tag, "value")? {
+        let end = without_references(end.trim_start_matches("\\n?"), tag)?;
+        if end.is_empty() || looks_around(&end) {
+            return None;
+        }
+        ends.push(end);
+    }
+    (!ends.is_empty()).then(|| ends.join("|"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::json;
+    use crate::value::{Value, json};
 
     /// A response template with these tags whose calls end at the next one, if none of the responses is read otherwise by that.
     fn ended(tag: &str, responses: &[&str]) -> Option<Arc<ResponseTemplate>> {
@@ -131,7 +150,14 @@ mod tests {
                 "content": {{}}}}}}"#,
             json::quote(tag)
         );
-        let document = json::parse(&document).unwrap();
+        ended_where_the_next_begins(&document, responses)
+    }
+
+    fn ended_where_the_next_begins(
+        document: &str,
+        responses: &[&str],
+    ) -> Option<Arc<ResponseTemplate>> {
+        let document = json::parse(document).unwrap();
         let template = Arc::new(ResponseTemplate::from_value(&document).unwrap());
         let document = Document::of(&document).unwrap();
         let cases = responses.iter().map(|response| {
@@ -140,7 +166,7 @@ mod tests {
             Case { message, ..case }
         });
         let cases: Vec<Case> = cases.collect();
-        let ended = ended_by_the_next(&[], &document, &cases, Scrutiny::Whole)?;
+        let (ended, _) = ended_by_the_next(&[], &document, &cases, Scrutiny::Whole)?;
         Some(Arc::new(
             ResponseTemplate::from_value(&ended.to_value()).unwrap(),
         ))
@@ -220,6 +246,33 @@ mod tests {
         let template = ended(keyed, &[]).unwrap();
         let read = calls(&template, "<call f><ab>1</ab><call g><c>2</c></call>");
         assert_eq!(read, "f ab=1, g c=2");
+    }
+
+    /// A response template whose calls are JSON and end at the next one, if none of the responses is read otherwise by that.
+    fn of_json(args: &str, responses: &[&str]) -> Option<Arc<ResponseTemplate>> {
+        let document = format!(
+            r#"{{"start_anchor": ">>", "fields": {{"tool_calls": {{"open": "<call>", "close": "</call>", "repeats": true,
+                "content": "json", "content_args": {args}}}, "content": {{}}}}}}"#
+        );
+        ended_where_the_next_begins(&document, responses)
+    }
+
+    #[test]
+    fn a_call_of_json_ends_where_the_next_begins_behind_its_bracket() {
+        let template = of_json("{}", &[]).unwrap();
+        let call = |name: &str, argument: &str| {
+            format!(r#"<call>{{"name": "{name}", "arguments": {{{argument}}}}}"#)
+        };
+        let said = r#""a": "so: {}<call>{\"b\"}""#;
+        let two = [call("f", said), call("g", r#""b": "2""#)];
+        let read = calls(&template, &format!("{}\n{}</call>", two[0], two[1]));
+        assert_eq!(read, "f a=so: {}<call>{\"b\"}, g b=2");
+        let read = calls(&template, &format!("{}\n{}", two[0], two[1]));
+        assert_eq!(read, "f a=so: {}<call>{\"b\"}, g b=2");
+        let ends_so = call("f", r#""a": "{}<call>{", "b": "{}<call>{""#);
+        let read = calls(&template, &format!("{ends_so}</call>"));
+        assert_eq!(read, "f a={}<call>{ b={}<call>{");
+        assert!(of_json(r#"{"string_delims": [["!", "!"]]}"#, &[]).is_none());
     }
 
     #[test]
