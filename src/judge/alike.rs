@@ -50,6 +50,35 @@ pub(super) fn could_be_meant<'t>(
         && calls.unwrap_or_default().iter().all(is_there)
 }
 
+/// Returns true if `other` is the message but for a stretch of one of its texts, in the place of which it has another: the chat template writes both alike, as
+/// one that writes a line feed as `\n` does with that.
+///
+/// A stretch in the place of none is no other message that somebody meant. A chat template that cuts markers out of a text renders it with them as without.
+pub(super) fn is_spelled_otherwise(message: &Value, other: &Value) -> bool {
+    let (Some(message), Some(other)) = (message.as_object(), other.as_object()) else {
+        return false;
+    };
+    let mut differing = message
+        .iter()
+        .filter(|(key, value)| other.get(key.as_str()) != Some(*value));
+    let (Some((key, own)), None) = (differing.next(), differing.next()) else {
+        return false;
+    };
+    let texts = (
+        own.as_str(),
+        other.get(key.as_str()).and_then(Value::as_str),
+    );
+    let (Some(own), Some(theirs)) = texts else {
+        return false;
+    };
+    let same = |(a, b): &(char, char)| a == b;
+    let begin = own.chars().zip(theirs.chars()).take_while(same).count();
+    let end = own.chars().rev().zip(theirs.chars().rev());
+    let end = end.take_while(same).count();
+    let shorter = own.chars().count().min(theirs.chars().count());
+    message.len() == other.len() && begin + end < shorter
+}
+
 /// The texts of a message, without white space: its fields first, then what its calls say, as it is written in JSON.
 fn texts(message: &Value) -> Vec<String> {
     let mut found = Vec::new();
@@ -108,6 +137,29 @@ mod tests {
             let answer = could_be_meant(&meant, &message(other), std::iter::empty());
             assert_eq!(answer, could_be, "{other}");
         }
+    }
+
+    #[test]
+    fn a_text_is_spelled_otherwise_where_a_stretch_of_it_is_another() {
+        let message = |content: &str| {
+            calls(&format!(
+                r#"{{"role": "assistant", "content": {}}}"#,
+                json::quote(content)
+            ))
+        };
+        for (own, other, is_so) in [
+            ("a\nb", "a\\nb", true),
+            ("said", "SAID", true),
+            ("a b", "a <i>b", false),
+            ("a b", "a", false),
+            ("aa", "aaa", false),
+            ("a", "a", false),
+        ] {
+            let answer = is_spelled_otherwise(&message(own), &message(other));
+            assert_eq!(answer, is_so, "{own} {other}");
+        }
+        let thinking = calls(r#"{"role": "assistant", "thinking": "b"}"#);
+        assert!(!is_spelled_otherwise(&message("a"), &thinking));
     }
 
     #[test]

@@ -49,6 +49,7 @@ mod tests;
 mod traces;
 mod trial;
 mod turns;
+mod twins;
 mod unproved;
 
 use std::cell::{Cell, OnceCell, RefCell};

@@ -16,7 +16,7 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use super::Case;
-use super::alike::{could_be_meant, dense, same_but_arguments};
+use super::alike::{could_be_meant, dense, is_spelled_otherwise, same_but_arguments};
 use super::expected::ExpectedCall;
 use super::manner::Manner;
 use super::message::CALLS_KEY;
@@ -61,7 +61,7 @@ pub(super) enum Outcome {
         /// The message that came back.
         found: Box<Counterexample>,
         /// True if that is excused: a text of the message is more than plain words, and is what makes them alike. The types of arguments
-        /// are no excuse, since the schemas of the tools tell them, whatever the text looks like.
+        /// are no excuse, since the schemas of the tools tell them, whatever the text looks like; nor is that the chat template writes two texts alike.
         excused: bool,
     },
     /// Another message came back, or none.
@@ -235,11 +235,12 @@ impl<'a> Tried<'a> {
             let is_type = meant != other && same_but_arguments(&meant, &other);
             let offered = round.place.place.tools.iter().flat_map(|tools| &**tools);
             let tools = offered.chain(&*round.tools);
-            if !is_type && !could_be_meant(&found.expected, &found.parsed, tools) {
+            let is_meant = could_be_meant(&found.expected, &found.parsed, tools);
+            if !is_type && !is_meant && !is_spelled_otherwise(&found.expected, &found.parsed) {
                 return Outcome::Lost(found);
             }
             return Outcome::Alike {
-                excused: !round.probe.plain && !is_type,
+                excused: !round.probe.plain && !is_type && is_meant,
                 found,
             };
         }

@@ -16,7 +16,7 @@ use crate::derive::read::cut::Body;
 use crate::diagnostic::Severity;
 use crate::judge::{self, Case, Failure, Judge, Judgement, Rounds, Scrutiny, Subject, Unproved};
 use crate::response_template::ResponseTemplate;
-use crate::value::{Map, json};
+use crate::value::{Map, Value, json};
 use std::sync::Arc;
 
 /// The code of findings about a response that loses something when it is cut short.
@@ -130,6 +130,7 @@ fn fail(bench: Bench<'_>, proof: &mut Proof) {
     let limits = &bench.analysis.limits;
     let mut limited: Vec<(usize, Option<Counterexample>)> = vec![(0, None); limits.len()];
     let mut alike: Vec<&Failure> = Vec::new();
+    let mut twins: Vec<(&Failure, Value)> = Vec::new();
     let mut shown = 0;
     let failures = proof.judgement.failures.iter();
     for failure in failures {
@@ -150,6 +151,12 @@ fn fail(bench: Bench<'_>, proof: &mut Proof) {
                 limited[at].1.get_or_insert(found);
                 continue;
             }
+        }
+        if let Some(twin) = bench.judge.twin(failure.round) {
+            proof.rounds.failed -= 1;
+            proof.rounds.inexpressible += 1;
+            twins.push((failure, twin));
+            continue;
         }
         shown += 1;
         if shown <= MAX_COUNTEREXAMPLES {
@@ -180,6 +187,16 @@ fn fail(bench: Bench<'_>, proof: &mut Proof) {
         let text = format!(
             "{} messages render to the very text that another message renders to, so that no parser can tell which it was",
             alike.len()
+        );
+        let finding = Finding::inexpressible(text, Some(first.found.clone()));
+        proof.findings.push(finding);
+    }
+    if let Some((first, twin)) = twins.first() {
+        let text = format!(
+            "{} messages render to the very text that another message renders to, so that no parser can tell which it was, and are read as neither: such as {}, which renders as {} does",
+            twins.len(),
+            json::to_string(&first.found.message),
+            json::to_string(twin)
         );
         let finding = Finding::inexpressible(text, Some(first.found.clone()));
         proof.findings.push(finding);

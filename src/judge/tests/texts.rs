@@ -29,7 +29,8 @@ fn a_text_comes_back_as_far_as_it_can_be_seen() {
             "{chat}: {:#?}",
             judgement.failures.first()
         );
-        assert!(judgement.rounds.passed + judgement.rounds.failed > 10);
+        let rounds = judgement.rounds;
+        assert!(rounds.passed + rounds.failed + rounds.inexpressible > 10);
     }
 }
 
@@ -240,5 +241,56 @@ fn a_response_that_does_not_parse_is_like_no_message() {
         first_error(&judgement).contains("odd"),
         "{}",
         first_error(&judgement)
+    );
+}
+
+/// The other message is looked for where the parse is no message that was meant.
+#[test]
+fn another_message_that_renders_alike_is_looked_for() {
+    // The rounds that do not come back, by what their messages have, and whether another message renders alike.
+    let twins = |answer: &str, response: &str| -> Vec<(bool, bool, bool)> {
+        Setting::default().ask(&chat(answer, ""), response, |judge, subject| {
+            let judgement = judge.judge(subject);
+            let failures = judgement.failures.iter().filter(|failure| !failure.alike);
+            let mut found: Vec<_> = failures
+                .map(|failure| {
+                    let message = judge.message(failure.round);
+                    let has =
+                        |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+                    let parts = (has(&message.reasoning), has(&message.content));
+                    (parts.0, parts.1, judge.twin(failure.round).is_some())
+                })
+                .collect();
+            found.sort_unstable();
+            found.dedup();
+            found
+        })
+    };
+    let nothing = fields(&[r#""content": {"open": "<never>", "close": "</never>"}"#]);
+    let (thought, said, both) = ((true, false), (false, true), (true, true));
+    let told = |parts: (bool, bool), twin: bool| (parts.0, parts.1, twin);
+    // Alone either part may be the other; both together cannot.
+    let alike = "{% if m.thinking %}<p>{{ m.thinking }}</p>{% endif %}{% if m.content %}<p>{{ m.content }}</p>{% endif %}";
+    let expected = [told(said, true), told(thought, true), told(both, false)];
+    assert_eq!(twins(alike, &nothing), expected);
+    // Nothing but white space stands between, which may be a part of either.
+    let joined = "{{ m.thinking + '\n\n' if m.thinking }}{{ m.content }}";
+    let expected = [told(said, false), told(thought, true), told(both, true)];
+    assert_eq!(twins(joined, &nothing), expected);
+    let expected = [told(said, false), told(thought, false), told(both, false)];
+    assert_eq!(twins(&[THOUGHT, SAID].concat(), &nothing), expected);
+}
+
+/// Two texts that the chat template writes alike are two messages, however odd they are.
+#[test]
+fn texts_that_are_written_alike_are_not_excused() {
+    let escaped = chat("<t>{{ m.content.replace('\n', '+') }}</t>", "");
+    let judgement = judged(&escaped, &fields(&[CONTENT]));
+    assert!(judgement.rounds.inexpressible > 0 && judgement.rounds.alike == 0);
+    assert_eq!(
+        judgement.rounds.failed,
+        0,
+        "{:#?}",
+        judgement.failures.first()
     );
 }
