@@ -82,6 +82,41 @@ fn what_is_not_proved_is_a_finding_with_its_smallest_message() {
     assert!(has("    obverse debug lossy.jinja"), "{run}");
 }
 
+/// A chat template with this between the turns' tags.
+fn turns(turn: &str) -> String {
+    format!(
+        "{{%- for message in messages -%}}<{{{{ message.role }}}}>{turn}</{{{{ message.role }}}}>{{%- endfor -%}}
+{{%- if add_generation_prompt -%}}<assistant>{{%- endif -%}}"
+    )
+}
+
+#[test]
+fn why_is_told_by_the_reason_where_one_is_known() {
+    let escaped = turns("{{ message.content | replace('*', '') }}");
+    let paragraph =
+        |key: &str| format!("{{% if message.{key} %}}<p>{{{{ message.{key} }}}}</p>{{% endif %}}");
+    let alike = turns(&[paragraph("reasoning"), paragraph("content")].concat());
+    for (chat, reason) in [
+        (
+            escaped,
+            "  why        the chat template writes signs of the content otherwise than they are (*)",
+        ),
+        (
+            alike,
+            "  why        {\"role\": \"assistant\", \"reasoning\": \"Lantern wharf\", \"content\": \"\"} renders as {\"role\": \"assistant\", \"content\": \"Lantern wharf\"} does",
+        ),
+    ] {
+        let run = Bench::new()
+            .file("lossy.jinja", chat)
+            .run("derive lossy.jinja");
+        let mut lines = run.stderr.lines();
+        assert!(
+            lines.any(|line| line.starts_with(reason)),
+            "{reason} in {run}"
+        );
+    }
+}
+
 #[test]
 fn the_evidence_is_shown_as_diffs() {
     let bench = Bench::new();

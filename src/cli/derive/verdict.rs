@@ -169,19 +169,27 @@ fn first_line(finding: &Finding) -> &str {
 fn lost(report: &Report) -> Vec<Lost<'_>> {
     let of_findings = report.findings.iter().filter_map(|finding| {
         let found = finding.counterexample.as_ref()?;
-        let why = match finding.code {
-            "not-inverted" | "inexpressible" => why(found),
-            _ => first_line(finding).to_owned(),
+        let why = match (&finding.why, finding.code) {
+            (Some(why), _) => why.clone(),
+            (None, "not-inverted" | "inexpressible") => why(found),
+            (None, _) => first_line(finding).to_owned(),
         };
         (finding.severity == Severity::Error).then_some((found, why))
     });
+    let of_findings: Vec<_> = of_findings.collect();
     let kinds = report.kinds.iter().filter(|kind| !is_whole(kind));
     let of_kinds = kinds.filter_map(|kind| {
         let found = kind.smallest.as_ref()?;
-        Some((found, why(found)))
+        let mut known = of_findings.iter();
+        let known = known.find(|(of, _)| of.response == found.response);
+        Some((
+            found,
+            known.map_or_else(|| why(found), |(_, why)| why.clone()),
+        ))
     });
-    let mut all: Vec<Lost<'_>> = of_findings
-        .chain(of_kinds)
+    let of_kinds: Vec<_> = of_kinds.collect();
+    let all = of_findings.into_iter().chain(of_kinds);
+    let mut all: Vec<Lost<'_>> = all
         .map(|(found, why)| Lost {
             found,
             why,

@@ -25,6 +25,9 @@ pub struct Finding {
     /// The smallest message that shows the finding, and the message that came back instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<Counterexample>,
+    /// Why it is so, in a sentence, where more is known than the counterexample shows.
+    #[serde(skip)]
+    pub why: Option<String>,
 }
 
 impl Finding {
@@ -34,6 +37,7 @@ impl Finding {
             code,
             text: text.into(),
             counterexample: None,
+            why: None,
         }
     }
 
@@ -65,6 +69,12 @@ impl Finding {
     #[must_use]
     pub(in crate::derive) fn with(mut self, counterexample: Option<Counterexample>) -> Self {
         self.counterexample = counterexample;
+        self
+    }
+
+    #[must_use]
+    pub(in crate::derive) fn because(mut self, why: impl Into<String>) -> Self {
+        self.why = Some(why.into());
         self
     }
 }

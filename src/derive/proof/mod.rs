@@ -180,7 +180,8 @@ fn fail(bench: Bench<'_>, proof: &mut Proof) {
     for (limit, (count, smallest)) in limits.iter().zip(limited) {
         if count > 0 {
             let text = format!("{}; {count} messages do not come back", limit.text);
-            proof.findings.push(Finding::inexpressible(text, smallest));
+            let finding = Finding::inexpressible(text, smallest);
+            proof.findings.push(finding.because(limit.text.as_str()));
         }
     }
     if let Some(first) = alike.first() {
@@ -192,14 +193,17 @@ fn fail(bench: Bench<'_>, proof: &mut Proof) {
         proof.findings.push(finding);
     }
     if let Some((first, twin)) = twins.first() {
-        let text = format!(
-            "{} messages render to the very text that another message renders to, so that no parser can tell which it was, and are read as neither: such as {}, which renders as {} does",
-            twins.len(),
+        let why = format!(
+            "{} renders as {} does, so that no parser can tell the two apart",
             json::to_string(&first.found.message),
             json::to_string(twin)
         );
+        let text = format!(
+            "{why}; so it is with {} of the messages that are lost",
+            twins.len()
+        );
         let finding = Finding::inexpressible(text, Some(first.found.clone()));
-        proof.findings.push(finding);
+        proof.findings.push(finding.because(why));
     }
 }
 
