@@ -20,6 +20,7 @@ mod pool;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::support::cores;
 use crate::support::parsing::{characters, cut};
 use crate::support::random::Random;
 use obverse::parser::{Event, OnError, Options, ResponseParser, Status};
@@ -30,7 +31,7 @@ use obverse::value::{Value, json};
 /// How many generated cases are looked at where nothing else is asked.
 const CASES: u64 = 1_500;
 /// How many the long test looks at.
-const MANY_CASES: u64 = 150_000;
+const MANY_CASES: u64 = 60_000;
 /// Longer responses are not fed by characters.
 const BY_CHARACTERS: usize = 2_000;
 /// Ways to cut a response at random.
@@ -313,30 +314,31 @@ fn generated(cases: u64) {
     let cases = number("OBVERSE_CASES").unwrap_or(cases);
     eprintln!("OBVERSE_SEED={seed} OBVERSE_CASES={cases}");
     let judge = Judge::of_the_pool();
-    let mut wrong = Vec::new();
-    let (mut loaded, mut held) = (0, 0);
-    for index in 0..cases {
-        let mut random = Random::part(seed, index);
+    let generated = |index: &u64| {
+        let mut random = Random::part(seed, *index);
         let case = generate::case(&mut random);
-        let Ok(template) = ResponseTemplate::from_value(&case.template.clone().into()) else {
-            continue;
-        };
-        loaded += 1;
+        let template = ResponseTemplate::from_value(&case.template.clone().into()).ok()?;
         let subject = Subject {
             template: &template,
             prefix: &case.prefix,
             tools: &case.tools,
             response: &case.response,
         };
-        match subject.check_all(&judge, &mut random) {
+        let held = subject.check_all(&judge, &mut random);
+        Some(held.map_err(|text| {
+            let document = json::to_string(&case.template.into());
+            let prefix = case.prefix;
+            format!("case {index}, {document}, prefix {prefix:?}: {text}")
+        }))
+    };
+    let all: Vec<u64> = (0..cases).collect();
+    let mut wrong = Vec::new();
+    let (mut loaded, mut held) = (0, 0);
+    for checked in cores::each(&all, generated).into_iter().flatten() {
+        loaded += 1;
+        match checked {
             Ok(times) => held += times as u64,
-            Err(text) => {
-                let document = json::to_string(&case.template.into());
-                let prefix = case.prefix;
-                wrong.push(format!(
-                    "case {index}, {document}, prefix {prefix:?}: {text}"
-                ));
-            }
+            Err(text) => wrong.push(text),
         }
     }
     eprintln!("{loaded} documents, text was held {held} times");
