@@ -6,8 +6,8 @@
 //!
 //! Where reasoning and content are both written `<p>…</p>`, `{"thinking": "It rains."}` renders as `{"content": "It rains."}` does.
 //!
-//! Only parts that can be seen in the render are moved: of a part that is not written nothing can be told. That costs a dozen renders for a
-//! message that is lost, and none for others.
+//! White space at the end of a text may be cut off, which makes no other message: so no text stays in its part. That costs a dozen renders for a message
+//! that is lost, and none for others.
 
 use super::Judge;
 use super::message::Assistant;
@@ -31,19 +31,12 @@ impl Judge<'_> {
     }
 }
 
-/// The messages that are made of the texts of a round's message.
+/// The messages that are made of the texts of a round's message, each with a text in another part.
 fn candidates(round: &Round) -> Vec<Assistant> {
     let message = &round.probe.message;
     let turn = round.full.get(round.first..).unwrap_or_default();
-    let seen = |text: &Option<String>, is_seen: bool, from: usize| {
-        let text = text.clone().filter(|text| is_seen && !text.is_empty())?;
-        let at = turn[from..].find(&text).map(|at| from + at);
-        let at = at.or_else(|| turn.find(&text))?;
-        Some((text, at))
-    };
-    let reasoning = seen(&message.reasoning, round.expected.reasoning.is_some(), 0);
-    let thought = reasoning.as_ref().map_or(0, |(text, at)| at + text.len());
-    let content = seen(&message.content, round.expected.content.is_some(), thought);
+    let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    let (thought, said) = (given(&message.reasoning), given(&message.content));
     let with = |reasoning: Option<&str>, content: Option<&str>| Assistant {
         reasoning: reasoning.map(str::to_owned),
         // A message without calls has a content, if only an empty one.
@@ -52,30 +45,46 @@ fn candidates(round: &Round) -> Vec<Assistant> {
             .or_else(|| message.calls.is_empty().then(String::new)),
         calls: message.calls.clone(),
     };
-    let as_either = |text: &str| [with(None, Some(text)), with(Some(text), None)];
-    match (reasoning, content) {
-        (Some((thought, at)), Some((said, behind))) => {
+    let with_space = |text: &str| spaced(turn, text);
+    match (thought, said) {
+        (Some(thought), Some(said)) => {
             let mut all = vec![with(Some(&said), Some(&thought))];
-            let both = turn.get(at..behind + said.len());
-            let between = turn.get(at + thought.len()..behind);
-            if let Some(both) = both.filter(|_| between.is_some_and(is_blank)) {
-                all.extend(as_either(both));
+            if let Some(both) = joined(turn, &thought, &said) {
+                all.extend([with(None, Some(both)), with(Some(both), None)]);
             }
             all
         }
-        (Some((text, at)), None) | (None, Some((text, at))) => {
-            let mut ends = vec![at + text.len()];
-            for c in turn[at + text.len()..].chars().take(MAX_SPACE) {
-                if !python::is_space(c) {
-                    break;
-                }
-                ends.extend(ends.last().map(|end| end + c.len_utf8()));
-            }
-            let texts = ends.into_iter().map(|end| &turn[at..end]);
-            texts.flat_map(as_either).collect()
+        (Some(thought), None) => {
+            let texts = with_space(&thought).into_iter();
+            texts.map(|text| with(None, Some(text))).collect()
+        }
+        (None, Some(said)) => {
+            let texts = with_space(&said).into_iter();
+            texts.map(|text| with(Some(text), None)).collect()
         }
         (None, None) => Vec::new(),
     }
+}
+
+/// A text as it stands in the turn, with none and with more and more of the white space behind it.
+fn spaced<'t>(turn: &'t str, text: &str) -> Vec<&'t str> {
+    let Some(at) = turn.find(text) else {
+        return Vec::new();
+    };
+    let end = at + text.len();
+    let space = turn[end..].char_indices().take(MAX_SPACE);
+    let space = space.take_while(|(_, c)| python::is_space(*c));
+    let ends = space.map(|(start, c)| end + start + c.len_utf8());
+    let ends = std::iter::once(end).chain(ends);
+    ends.map(|end| &turn[at..end]).collect()
+}
+
+/// Two texts as they stand in the turn with nothing but white space between; `None` where they do not.
+fn joined<'t>(turn: &'t str, first: &str, second: &str) -> Option<&'t str> {
+    let at = turn.find(first)?;
+    let between = at + first.len();
+    let second_at = between + turn[between..].find(second)?;
+    is_blank(&turn[between..second_at]).then(|| &turn[at..second_at + second.len()])
 }
 
 fn is_blank(text: &str) -> bool {

@@ -279,6 +279,9 @@ fn another_message_that_renders_alike_is_looked_for() {
     assert_eq!(twins(joined, &nothing), expected);
     let expected = [told(said, false), told(thought, false), told(both, false)];
     assert_eq!(twins(&[THOUGHT, SAID].concat(), &nothing), expected);
+    // White space that is cut off makes no other message.
+    let expected = [told(said, false)];
+    assert_eq!(twins("{{ m.content | trim }}\n", &nothing), expected);
 }
 
 /// Two texts that the chat template writes alike are two messages, however odd they are.
