@@ -167,35 +167,35 @@ fn first_line(finding: &Finding) -> &str {
 
 /// The messages that did not come back: plain ones before others, since a failure of those is what people meet, and short ones before long ones.
 fn lost(report: &Report) -> Vec<Lost<'_>> {
-    let of_findings = report.findings.iter().filter_map(|finding| {
+    let lost = |found, why| Lost {
+        found,
+        why,
+        is_plain: is_plain(&found.expected),
+    };
+    let findings = report.findings.iter();
+    let errors = findings.filter(|finding| finding.severity == Severity::Error);
+    let of_findings = errors.filter_map(|finding| {
         let found = finding.counterexample.as_ref()?;
         let why = match (&finding.why, finding.code) {
             (Some(why), _) => why.clone(),
             (None, "not-inverted" | "inexpressible") => why(found),
             (None, _) => first_line(finding).to_owned(),
         };
-        (finding.severity == Severity::Error).then_some((found, why))
+        Some(lost(found, why))
     });
-    let of_findings: Vec<_> = of_findings.collect();
+    let mut all: Vec<Lost<'_>> = of_findings.collect();
     let kinds = report.kinds.iter().filter(|kind| !is_whole(kind));
     let of_kinds = kinds.filter_map(|kind| {
         let found = kind.smallest.as_ref()?;
-        let mut known = of_findings.iter();
-        let known = known.find(|(of, _)| of.response == found.response);
-        Some((
+        // A finding that shows the same response may know more.
+        let known = all.iter().find(|one| one.found.response == found.response);
+        Some(lost(
             found,
-            known.map_or_else(|| why(found), |(_, why)| why.clone()),
+            known.map_or_else(|| why(found), |one| one.why.clone()),
         ))
     });
-    let of_kinds: Vec<_> = of_kinds.collect();
-    let all = of_findings.into_iter().chain(of_kinds);
-    let mut all: Vec<Lost<'_>> = all
-        .map(|(found, why)| Lost {
-            found,
-            why,
-            is_plain: is_plain(&found.expected),
-        })
-        .collect();
+    let of_kinds: Vec<Lost<'_>> = of_kinds.collect();
+    all.extend(of_kinds);
     all.sort_by_key(|lost| (!lost.is_plain, lost.found.response.len()));
     all
 }

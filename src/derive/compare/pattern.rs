@@ -9,6 +9,12 @@ use crate::response_template::strict::split_group;
 /// Any white space, as derived patterns write it.
 pub(in crate::derive) const SPACE: &str = "\\s*";
 
+/// How much white space a pattern that looks back sees at most. With a bound a parser can forget the text before it.
+const MAX_SPACE: usize = 4;
+
+/// How many characters of a name, a key or anything else that is repeated a pattern that looks back sees at most.
+const MAX_RUN: usize = 64;
+
 /// How a named group begins.
 const NAMED: &str = "(?P<";
 
@@ -230,8 +236,12 @@ pub(in crate::derive) fn optional_beginning(source: &str) -> (&str, &str) {
 }
 
 /// The pattern with a bound on each repetition, so that what looks back with it sees no more than so much: `\s*<\w+>` becomes
-/// `\s{0,4}<\w{1,64}>` with bounds of 4 for white space and 64 for all else.
-pub(in crate::derive) fn bounded(source: &str, of_space: usize, of_others: usize) -> String {
+/// `\s{0,4}<\w{1,64}>`.
+pub(in crate::derive) fn bounded(source: &str) -> String {
+    bounded_by(source, MAX_SPACE, MAX_RUN)
+}
+
+fn bounded_by(source: &str, of_space: usize, of_others: usize) -> String {
     let mut bounded = String::new();
     let mut last = "";
     for (text, _) in items(source) {
@@ -340,7 +350,7 @@ mod tests {
 
     #[test]
     fn repetitions_are_bounded() {
-        let of = |source| bounded(source, 4, 9);
+        let of = |source| bounded_by(source, 4, 9);
         assert_eq!(of("\\s*<[^*]+?>\\*x"), "\\s{0,4}<[^*]{1,9}?>\\*x");
         assert_eq!(of("(?:a\\s*)?b{2}"), "(?:a\\s{0,4})?b{2}");
     }

@@ -10,8 +10,9 @@
 //! Both look back at the delimiter, over no more white space than a few characters, so that a parser can forget the text before. A reasoning that begins by
 //! speaking of `<think>`, and an answer that begins with `</think>`, lose that. No render does: all those in which a delimiter stands behind
 //! itself are read again, and one that is read otherwise keeps the delimiter as it was. Nor is anything changed where no prompt has a delimiter of the
-//! reasoning, or where a response that is changed so does not give its message. That costs some parses for each of the two.
+//! reasoning, or where a response that is changed so does not give its message. That costs a parse for each different prompt, and some for each of the two.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -22,12 +23,7 @@ use crate::judge::{self, Case, Scrutiny};
 use crate::parser::{self, Edge};
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
-
-/// How much white space may stand between a delimiter and itself. A bound lets a parser forget the text before it.
-const MAX_SPACE: usize = 4;
-
-/// How many characters anything else that is repeated has at most in what is looked back at.
-const MAX_RUN: usize = 64;
+use crate::value::Value;
 
 /// How many responses a delimiter is written into once more.
 const TRIES: usize = 3;
@@ -42,11 +38,7 @@ pub(in crate::derive) fn written_again(
     reasoning: &str,
     scrutiny: Scrutiny,
 ) -> Option<(Document, Vec<&'static str>)> {
-    let marked: Vec<Marked<'_>> = cases
-        .iter()
-        .filter_map(|case| Marked::of(template, case, reasoning))
-        .collect();
-    if !marked.iter().any(Marked::is_prompted) {
+    if !is_prompted(template, cases, reasoning) {
         return None;
     }
     let refused = Engine::refusals(engines, document);
@@ -59,19 +51,24 @@ pub(in crate::derive) fn written_again(
         let Ok(read) = ResponseTemplate::from_value(&changed.to_value()).map(Arc::new) else {
             continue;
         };
-        let trials = marked.iter().filter_map(|marked| marked.again(side));
+        let trials = cases
+            .iter()
+            .filter_map(|case| again(template, case, reasoning, side));
         let trials: Vec<Case> = trials.take(TRIES).collect();
         let gives = |case: &Case| {
             let (parsed, error) = judge::parse(&read, case, scrutiny.max(Scrutiny::Pieces));
             error.is_none() && judge::says_the_same(&parsed, &case.message)
         };
-        let has_it = |marked: &&Marked<'_>| !matches!(seen.search(&marked.text, 0), Ok(None));
-        let is_kept =
-            |marked: &Marked<'_>| judge::parse_whole(&read, marked.case) == marked.case.message;
+        let has_it = |case: &&Case| {
+            let before = template.after_last_anchor(&case.prefix).unwrap_or_default();
+            let text = format!("{before}{}", case.response);
+            !matches!(seen.search(&text, 0), Ok(None))
+        };
+        let is_kept = |case: &Case| judge::parse_whole(&read, case) == case.message;
         let is_taken = !trials.is_empty()
             && Engine::refusals(engines, &changed) <= refused
             && trials.iter().all(gives)
-            && marked.iter().filter(has_it).all(is_kept);
+            && cases.iter().filter(has_it).all(is_kept);
         if is_taken {
             now = changed;
             told.push(words);
@@ -94,11 +91,7 @@ fn twice(document: &Document, reasoning: &str, side: Edge) -> Option<Twice> {
         Edge::Open => plain(&widening::source(field.open.as_ref()?))?,
         Edge::Close => plain(&widening::source(field.close.as_ref()?))?,
     };
-    let behind = format!(
-        "{}{}",
-        bounded(&own, MAX_SPACE, MAX_RUN),
-        bounded(SPACE, MAX_SPACE, MAX_RUN)
-    );
+    let behind = bounded(&format!("{own}{SPACE}"));
     let (field, way) = match side {
         Edge::Open => (reasoning, format!("(?<={behind})(?={own})")),
         Edge::Close => (CONTENT_KEY, format!("(?<={behind}){own}{SPACE}")),
@@ -116,61 +109,69 @@ fn twice(document: &Document, reasoning: &str, side: Edge) -> Option<Twice> {
     Some(Twice { changed, seen })
 }
 
-/// A response, and where the delimiters of its reasoning stand.
-struct Marked<'c> {
-    case: &'c Case,
-    /// The response with what of the prompt belongs to it.
-    text: String,
-    /// How much of the text the prompt has.
-    prompted: usize,
-    /// The delimiters of the reasoning, each with its bytes in the text.
-    delimiters: Vec<(Edge, Range<usize>)>,
+/// Returns true if a prompt has a delimiter of the reasoning.
+fn is_prompted(template: &Arc<ResponseTemplate>, cases: &[Case], reasoning: &str) -> bool {
+    let mut prompts = HashSet::new();
+    cases.iter().any(|case| {
+        let Ok(before) = template.after_last_anchor(&case.prefix) else {
+            return false;
+        };
+        prompts.insert(before)
+            && delimiters(template, &case.prefix, "", &[], reasoning)
+                .is_some_and(|all| all.iter().any(|(_, span)| !span.is_empty()))
+    })
 }
 
-impl<'c> Marked<'c> {
-    fn of(template: &Arc<ResponseTemplate>, case: &'c Case, reasoning: &str) -> Option<Self> {
-        let before = template.after_last_anchor(&case.prefix).ok()?;
-        let (_, passed) =
-            parser::delimiters(template, &case.prefix, &case.response, &case.tools).ok()?;
-        let of_reasoning = |one: &parser::Passed| {
-            let field = template.fields().get(one.field);
-            field.is_some_and(|field| field.name == reasoning)
-        };
-        let passed = passed.into_iter().filter(of_reasoning);
-        Some(Self {
-            case,
-            prompted: before.len(),
-            text: format!("{before}{}", case.response),
-            delimiters: passed.map(|one| (one.side, one.span)).collect(),
-        })
-    }
+/// The delimiters of the reasoning that a parse reads, each with its bytes in the text behind the anchor.
+fn delimiters(
+    template: &Arc<ResponseTemplate>,
+    prefix: &str,
+    response: &str,
+    tools: &[Value],
+    reasoning: &str,
+) -> Option<Vec<(Edge, Range<usize>)>> {
+    let (_, passed) = parser::delimiters(template, prefix, response, tools).ok()?;
+    let of_reasoning = |one: &parser::Passed| {
+        let field = template.fields().get(one.field);
+        field.is_some_and(|field| field.name == reasoning)
+    };
+    let passed = passed.into_iter().filter(of_reasoning);
+    Some(passed.map(|one| (one.side, one.span)).collect())
+}
 
-    /// Returns true if the prompt has a delimiter of the reasoning.
-    fn is_prompted(&self) -> bool {
-        let mut delimiters = self.delimiters.iter();
-        delimiters.any(|(_, span)| !span.is_empty() && span.end <= self.prompted)
-    }
-
-    /// The response with the last delimiter of that side once more behind itself; `None` where it has none.
-    fn again(&self, side: Edge) -> Option<Case> {
-        let mut delimiters = self.delimiters.iter().rev();
-        let (_, span) = delimiters.find(|(of, span)| *of == side && !span.is_empty())?;
-        let own = self.text[span.clone()].trim();
-        // Text of the response may follow it in the prompt alone where that is white space.
-        let at = span.end.max(self.prompted);
-        let is_behind = self.text[span.end..at].trim().is_empty();
-        let response = format!("{}{own}{}", &self.text[self.prompted..at], &self.text[at..]);
-        (is_behind && !own.is_empty()).then(|| Case {
-            response,
-            ..self.case.clone()
-        })
-    }
+/// The case with the last delimiter of that side once more behind itself; `None` where it has none.
+fn again(
+    template: &Arc<ResponseTemplate>,
+    case: &Case,
+    reasoning: &str,
+    side: Edge,
+) -> Option<Case> {
+    let before = template.after_last_anchor(&case.prefix).ok()?;
+    let text = format!("{before}{}", case.response);
+    let all = delimiters(
+        template,
+        &case.prefix,
+        &case.response,
+        &case.tools,
+        reasoning,
+    )?;
+    let mut last = all.into_iter().rev();
+    let (_, span) = last.find(|(of, span)| *of == side && !span.is_empty())?;
+    let own = text[span.clone()].trim();
+    // The prompt may have white space behind it, and nothing else: the delimiter can be written into the response alone.
+    let at = span.end.max(before.len());
+    let is_behind = text[span.end..at].trim().is_empty();
+    let response = format!("{}{own}{}", &text[before.len()..at], &text[at..]);
+    (is_behind && !own.is_empty()).then(|| Case {
+        response,
+        ..case.clone()
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::{Value, json};
+    use crate::value::json;
 
     fn template(document: &Document) -> Arc<ResponseTemplate> {
         Arc::new(ResponseTemplate::from_value(&document.to_value()).unwrap())

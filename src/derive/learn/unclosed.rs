@@ -14,7 +14,7 @@
 //! nothing in it, or with its end, is the beginning of an object with a key and a colon, whose quotes have no backslash before them; so that the next call counts
 //! where it has that. (One without members has not, and is no end.)
 //!
-//! Responses in which a call begins no more than once are read as before. The others are parsed once for each of the two ways to end a call.
+//! Responses in which a call begins no more than once are read as before. The others are parsed once for each way to end a call, of which there are two at most.
 
 use std::sync::Arc;
 
@@ -26,12 +26,6 @@ use crate::derive::compare::pattern::{
 use crate::judge::{self, Case, Scrutiny};
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, FieldDocument, ResponseTemplate};
-
-/// How much white space may stand between an argument's end and the next call. A bound lets a parser forget the text before it.
-const MAX_SPACE: usize = 4;
-
-/// How many characters a name or a key has at most in what is looked back at.
-const MAX_NAME: usize = 64;
 
 /// Returns the response template with a call ended by the next one, where its arguments stand in tags or its body is JSON and none of the responses is
 /// read otherwise by that, and what ends a call so, in words; `None` where it stays as it is.
@@ -97,7 +91,6 @@ impl Parts {
     /// opened; behind an argument alone; behind the bracket of its body.
     fn closes(&self) -> Vec<(String, &'static str)> {
         let Self { open, close, .. } = self;
-        let bounded = |source: &str| bounded(source, MAX_SPACE, MAX_NAME);
         let space = bounded(SPACE);
         let Some(ends) = &self.ends else {
             let next = format!("{}{JSON_BEGINS}", open.strip_suffix(SPACE).unwrap_or(open));

@@ -16,8 +16,8 @@ pub(crate) enum Begun {
     /// Before what is left of these edges.
     Before {
         edges: Vec<Edge>,
-        /// How many bytes of the edges the prompt has written; they are no text of any field.
-        begun: usize,
+        /// How many bytes at the prompt's end begin one of the edges; they are no text of any field.
+        pending: usize,
         /// True if reasoning is behind.
         reasoned: bool,
         /// The fields of which a region is behind, a bit each.
@@ -102,14 +102,14 @@ impl Format {
         }
         Ok(Begun::Before {
             edges,
-            begun: written.len(),
+            pending: written.len(),
             reasoned,
             written: written_fields,
         })
     }
 
-    /// Returns true if what the prompt ends with is the beginning of a fixed text and none of the text of a field that nothing opens. No parser can tell that
-    /// of `>>>` before `>>>all` has come; but that no text is seen to begin there without something fixed before it tells it.
+    /// Returns true if the end of the prompt is the beginning of a delimiter, and not the text of a field that nothing opens. A parser cannot tell: `>>>` may
+    /// be text as long as `>>>all` has not come. The responses tell it, if in none of them a text begins there without a delimiter before it.
     fn is_begun_delimiter(&self, from: GraphNode, state: usize, written: &str) -> bool {
         let begins =
             |edge: &Edge| edge.text.len() > written.len() && edge.text.starts_with(written);

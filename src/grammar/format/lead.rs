@@ -5,8 +5,8 @@
 //! line feed that every render has behind `all` must be written.
 //!
 //! So it is tried: a response without that white space is parsed, and where it does not say what it said, the white space is part of how
-//! the format is written. It is tried as the text is, and with one behind its first word that begins with a sign: `>>>allow` may be a call where
-//! `{` comes next, and nowhere else. That costs up to [`TRIES`] times as many parses, and one more each, for each text.
+//! the format is written. Each is tried as it is, and with other texts in the place of what follows its first word, such as one that begins with `{`: `>>>allow` may be
+//! a call where arguments come next, and nowhere else. For each text of a field that is up to twelve tries of two parses.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::derive::Case;
 use crate::judge;
 use crate::response_template::ResponseTemplate;
 
-/// How many responses are tried, and how many texts that begin with a sign behind the first word of each.
+/// How many responses are tried, and how many texts behind the first word of each.
 const TRIES: usize = 3;
 
 /// The white space with which a text of the field has to begin that is opened by this text, or by none for the implicit field; empty where it may begin

@@ -415,19 +415,20 @@ impl Format {
         texts.map(|state| state.field).min()
     }
 
-    /// How a grammar's reader makes the message: the name of the reasoning, and what the prompt says of the message already, which leaves it there.
+    /// How a grammar's reader makes the message: the name of the reasoning, and what the prompt has said of the message already. `begun` is where the prompt leaves
+    /// the response; the beginning of a delimiter at its end says nothing.
     pub(crate) fn message(&self, prefix: &str, begun: &Begun) -> Settings {
         let mut settings = Settings::default();
         if let Some(field) = self.reasoning() {
             settings.reasoning = self.template.fields()[field].name.to_string();
         }
         let said = match begun {
-            Begun::Before { begun, .. } => prefix.len() - begun,
+            Begun::Before { pending, .. } => prefix.len() - pending,
             Begun::In { .. } => prefix.len(),
         };
-        let begun = ResponseParser::new(Arc::clone(&self.template), &prefix[..said], &[])
+        let read = ResponseParser::new(Arc::clone(&self.template), &prefix[..said], &[])
             .and_then(|mut parser| parser.finalize());
-        settings.defaults = match begun {
+        settings.defaults = match read {
             Ok((message, _)) => message,
             Err(_) => self.template.defaults().clone(),
         };
