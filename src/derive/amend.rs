@@ -117,6 +117,55 @@ impl Amended {
         Ok(Arc::new(template))
     }
 
+    /// Reads a text line by line, where messages of several lines do not come back because each line has a mark before it. Where somebody has chosen
+    /// a delimiter, all stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// When an amendment is no valid response template.
+    pub(super) fn read_by_lines(
+        &mut self,
+        bench: &Bench<'_>,
+        options: &Options,
+    ) -> Result<(), DeriveError> {
+        if !options.prefer.is_empty() {
+            return Ok(());
+        }
+        // A reasoning that is written so may have been seen by nothing that looks for two delimiters.
+        let known = bench.analysis.dialect.reasoning.as_ref();
+        let slot = known.or_else(|| bench.judge.slots().first());
+        let reasoning = emit::field_of(slot, bench.target);
+        for field in [reasoning, learn::CONTENT_KEY] {
+            let template = self.template()?;
+            let lost = self.proof.failing().iter().map(|failure| Case {
+                prefix: failure.found.prefix.clone(),
+                response: failure.found.response.clone(),
+                tools: Vec::new(),
+                message: failure.found.expected.clone(),
+            });
+            let lost: Vec<Case> = lost.collect();
+            let cases = &self.proof.judgement.cases;
+            let engines = &options.engines;
+            let lined = learn::lined(engines, &self.document, &template, &lost, cases, field);
+            let taken = {
+                let mut keeps = bench.keeps(&self.proof);
+                lined.into_iter().find_map(|document| {
+                    let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
+                    let proof = keeps(&Arc::new(template))?;
+                    let is_better = proof.failing().len() < self.proof.failing().len();
+                    is_better.then_some((document, proof))
+                })
+            };
+            if let Some((document, proof)) = taken {
+                let told = format!(
+                    "the chat template writes a mark before each line of {field}; so each line is read by itself, and they are joined again"
+                );
+                self.take(document, proof, "line-marks", told);
+            }
+        }
+        Ok(())
+    }
+
     /// Makes delimiters narrower whose like stands in texts of messages that do not come back, as long as more messages come back by it. Where
     /// somebody has chosen a delimiter, all stay as they are.
     ///

@@ -86,6 +86,7 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
     let mut amended = Amended::new(document, proof);
     let done;
     (done, cost.amendments) = cost::measured(judge, || {
+        amended.read_by_lines(&on, options)?;
         amended.narrow(&on, options)?;
         amended.close_at_end_tokens(&on, &bench.source.tokens.end, &options.engines);
         amended.read_made_ids(&on);

@@ -47,7 +47,12 @@ impl Target {
 
 /// The field that the reasoning goes to.
 pub(in super::super) fn reasoning_field(analysis: &Analysis, target: Target) -> &str {
-    match &analysis.dialect.reasoning {
+    field_of(analysis.dialect.reasoning.as_ref(), target)
+}
+
+/// The field that a reasoning goes to which the chat template takes there.
+pub(in super::super) fn field_of(slot: Option<&Slot>, target: Target) -> &str {
+    match slot {
         Some(Slot::Key(keys)) if !target.served => {
             keys.first().map_or(REASONING_FIELD, String::as_str)
         }

@@ -21,6 +21,7 @@ mod claim;
 mod constants;
 mod heads;
 mod identity;
+mod lined;
 mod propose;
 mod recorded;
 mod report;
@@ -43,6 +44,7 @@ pub(in crate::derive) use again::written_again;
 use appraise::{Appraised, Shortfall, appraise};
 pub(in crate::derive) use claim::claimed;
 pub(in crate::derive) use constants::Constants;
+pub(in crate::derive) use lined::lined;
 pub use recorded::Recorded;
 pub use report::{Addition, Responses, Short, Widening};
 pub(in crate::derive) use unclosed::ended_by_the_next;
@@ -51,7 +53,7 @@ pub(in crate::derive) use widening::is_spoken_for as is_read;
 use widening::{Edit, How};
 
 /// The field of the content.
-const CONTENT_KEY: &str = "content";
+pub(in crate::derive) const CONTENT_KEY: &str = "content";
 
 /// How many widenings one derivation takes.
 const MAX_WIDENINGS: usize = 24;
