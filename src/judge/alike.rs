@@ -79,7 +79,7 @@ pub(super) fn is_spelled_otherwise(message: &Value, other: &Value) -> bool {
     message.len() == other.len() && begin + end < shorter
 }
 
-/// The texts of a message, without white space: its fields first, then what its calls say, as it is written in JSON.
+/// The texts of a message, without white space: its fields first, then what its calls say, with the names of their arguments, as it is written in JSON.
 fn texts(message: &Value) -> Vec<String> {
     let mut found = Vec::new();
     collect(message, &mut found);
@@ -92,8 +92,16 @@ fn collect(value: &Value, found: &mut Vec<String>) {
         Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
         Value::Object(members) => {
             for (key, member) in members {
-                if key.as_str() != "type" && key.as_str() != "role" {
-                    collect(member, found);
+                match (key.as_str(), member) {
+                    ("type" | "role", _) => {}
+                    // The name of an argument is a text of the message, too.
+                    ("arguments", Value::Object(arguments)) => {
+                        for (name, value) in arguments {
+                            found.push(dense(name));
+                            collect(value, found);
+                        }
+                    }
+                    _ => collect(member, found),
                 }
             }
         }
@@ -135,6 +143,28 @@ mod tests {
             (r#"{"content": "<t>a b</t>c"}"#, false),
         ] {
             let answer = could_be_meant(&meant, &message(other), std::iter::empty());
+            assert_eq!(answer, could_be, "{other}");
+        }
+    }
+
+    /// A name with white space in it, written without quotes, may be a shorter name with a longer text.
+    #[test]
+    fn the_name_of_an_argument_may_be_a_text() {
+        let call = |arguments: &str| {
+            let function = format!(r#"{{"name": "f", "arguments": {arguments}}}"#);
+            calls(&format!(
+                r#"{{"tool_calls": [{{"function": {function}}}]}}"#
+            ))
+        };
+        let tools = [calls(r#"{"type": "function", "function": {"name": "f"}}"#)];
+        let meant = call(r#"{"old gate": "a b"}"#);
+        for (other, could_be) in [
+            (r#"{"old": "gate a b"}"#, true),
+            (r#"{"old": "gate", "a": "b"}"#, true),
+            (r#"{"old": "gate: a b"}"#, false),
+            (r#"{"old": "a b", "new": "gate"}"#, false),
+        ] {
+            let answer = could_be_meant(&meant, &call(other), tools.iter());
             assert_eq!(answer, could_be, "{other}");
         }
     }
