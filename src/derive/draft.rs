@@ -17,7 +17,7 @@ use super::evidence::decision::Decision;
 use super::read::analysis::Analysis;
 use super::render::cost::{self, Cost};
 use super::render::renderer::Renderer;
-use super::{DeriveError, Options, emit, proof, search, strict};
+use super::{DeriveError, Options, emit, late, proof, search};
 use crate::chat_template::ChatTemplateSource;
 use crate::judge::{Judge, RoundId, Scrutiny};
 use crate::response_template::ResponseTemplate;
@@ -70,13 +70,14 @@ pub(super) fn proved(bench: &Bench<'_>) -> Result<Draft, DeriveError> {
 
 fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
     let (renderer, judge, options) = (bench.renderer, bench.judge, bench.options);
+    let searched = late::searched(options);
     let search::Settled {
         analysis,
         document,
         proof,
         mut decisions,
         mut cost,
-    } = search::settle(renderer, judge, &strict::searched(options), scrutiny)?;
+    } = search::settle(renderer, judge, &searched, scrutiny)?;
     let on = amend::Bench {
         judge,
         analysis: &analysis,
@@ -86,8 +87,8 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
     let mut amended = Amended::new(document, proof);
     let done;
     (done, cost.amendments) = cost::measured(judge, || {
-        amended.read_by_lines(&on, options)?;
-        amended.narrow(&on, options)?;
+        amended.read_by_lines(&on, &searched)?;
+        amended.narrow(&on, &searched)?;
         amended.close_at_end_tokens(&on, &bench.source.tokens.end, &options.engines);
         amended.read_made_ids(&on);
         if !options.responses.is_empty() {
@@ -96,7 +97,7 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
         }
         amended.claim_all_text(&on, &options.engines)?;
         amended.end_calls_at_the_next(&on, &options.engines);
-        amended.read_again(&on, &options.engines)?;
+        amended.read_again(&on, options)?;
         amended.spell_out(&on, options)?;
         amended.template()
     });

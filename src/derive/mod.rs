@@ -16,6 +16,7 @@
 //!   as nothing that they prove is lost;
 //! - `narrow` is asked before that where a text of a message has the like of a delimiter in it, and makes that delimiter narrower;
 //! - `deviate` tries deviations, in which models write otherwise than a chat template renders, and tells which of them are borne;
+//! - `late` are decisions that come up with an amendment, such as how the white space of delimiters is written;
 //! - `evidence` has the account that all of them give of what they saw, and `report` puts it together: what was found and proved, and
 //!   where the chat template writes it, by the origins of the renders that it was read from;
 //! - `remarks` are the findings about the whole: tokens that are not read, text that may be lost, engines that refuse;
@@ -31,6 +32,7 @@ mod draft;
 mod emit;
 mod evidence;
 pub mod inspect;
+mod late;
 mod learn;
 mod narrow;
 mod probe;

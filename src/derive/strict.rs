@@ -6,31 +6,22 @@
 //! renders, and less of what models write otherwise; so it is a decision, in which the free delimiters are taken unless somebody prefers
 //! the others.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::DeriveError;
 use super::compare::text::escape;
-use super::evidence::decision::{Decision, Fate, ReportedCandidate};
+use super::evidence::decision::Decision;
 use super::evidence::finding::Finding;
+use super::late::WHITE_SPACE;
 use super::probe::CALLS_KEY;
 use super::proof::Proof;
-use super::{DeriveError, Options};
 use crate::judge::Case;
 use crate::parser::{self, Edge, Passed};
 use crate::pattern::Pattern;
 use crate::response_template::strict::{MAX_TEXTS, split_group, texts_of};
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
 use crate::value::Value;
-
-/// The name of the decision.
-const DECISION: &str = "white space of delimiters";
-
-/// The name of its candidate that is taken unless somebody prefers the other.
-const FREE: &str = "free";
-
-/// The name of the other.
-const SPELLED_OUT: &str = "spelled out";
 
 /// An account of strict calls for one response template.
 pub(super) enum StrictCalls {
@@ -75,7 +66,8 @@ impl StrictCalls {
         match template.ok().and_then(|template| keeps(&template)) {
             Some(proof) => Self::IfSpelledOut {
                 finding: told(format!(
-                    "{head}, since its delimiters let white space vary; with `--prefer \"{DECISION}={SPELLED_OUT}\"` it does, and less is read of what models write otherwise"
+                    "{head}, since its delimiters let white space vary; with `--prefer \"{}={}\"` it does, and less is read of what models write otherwise",
+                    WHITE_SPACE.name, WHITE_SPACE.candidates[1].name
                 )),
                 spelled: Box::new((spelled, proof)),
             },
@@ -84,18 +76,6 @@ impl StrictCalls {
             ))),
         }
     }
-}
-
-/// Returns the options of a search, which knows nothing of this decision.
-pub(super) fn searched(options: &Options) -> Cow<'_, Options> {
-    let is_own = |(name, _): &(String, String)| name == DECISION;
-    // Without an engine the decision does not come up, and the search says so.
-    if options.engines.is_empty() || !options.prefer.iter().any(is_own) {
-        return Cow::Borrowed(options);
-    }
-    let mut searched = options.clone();
-    searched.prefer.retain(|one| !is_own(one));
-    Cow::Owned(searched)
 }
 
 /// Returns true if the delimiters are to be spelled out.
@@ -107,51 +87,24 @@ pub(super) fn is_preferred(
     prefer: &[(String, String)],
     calls: &StrictCalls,
 ) -> Result<bool, DeriveError> {
-    let Some((_, candidate)) = prefer.iter().find(|(name, _)| name == DECISION) else {
-        return Ok(false);
+    let why = match calls {
+        StrictCalls::IfSpelledOut { .. } => return WHITE_SPACE.takes_other(prefer),
+        StrictCalls::Had => ": no engine that this is for asks for it".to_owned(),
+        StrictCalls::NotHad(finding) => {
+            format!(", since spelling them out is not enough: {}", finding.text)
+        }
     };
-    let error = |text: String| Err(DeriveError::Preference(text));
-    match calls {
-        _ if ![FREE, SPELLED_OUT].contains(&candidate.as_str()) => error(format!(
-            "`{DECISION}` has no candidate `{candidate}`; the candidates are `{FREE}`, `{SPELLED_OUT}`"
-        )),
-        StrictCalls::IfSpelledOut { .. } => Ok(candidate == SPELLED_OUT),
-        StrictCalls::Had => error(format!(
-            "`{DECISION}` is not to be decided here: no engine that this is for asks for it"
-        )),
-        StrictCalls::NotHad(finding) => error(format!(
-            "`{DECISION}` is not to be decided here, since spelling them out is not enough: {}",
-            finding.text
-        )),
-    }
+    WHITE_SPACE.comes_not_up(prefer, &why)?;
+    Ok(false)
 }
 
 /// The decision between the two, of which one was taken.
 pub(super) fn decision(is_spelled_out: bool) -> Decision {
-    let fate = |is_taken: bool| {
-        if is_taken {
-            Fate::Taken
-        } else {
-            Fate::NoBetter
-        }
-    };
-    Decision::new(
-        DECISION,
-        vec![
-            ReportedCandidate::new(
-                FREE,
-                "delimiters in which white space may vary",
-                "models vary white space",
-                fate(!is_spelled_out),
-            ),
-            ReportedCandidate::new(
-                SPELLED_OUT,
-                "delimiters as the texts that were seen in their places, each with fewer line feeds and with one more as well",
-                "vllm can hold a model to the calls of such a response template",
-                fate(is_spelled_out),
-            ),
-        ],
-    )
+    let because = [
+        "models vary white space",
+        "vllm can hold a model to the calls of such a response template",
+    ];
+    WHITE_SPACE.made(because.map(str::to_owned), is_spelled_out)
 }
 
 /// The texts that were seen in the places of delimiters and in tags.
@@ -316,6 +269,7 @@ impl SeenTexts {
 mod tests {
     use super::*;
     use crate::chat_template::{self, ChatTemplateSource};
+    use crate::derive::evidence::decision::Fate;
     use crate::derive::{self, Derivation};
 
     fn source(call: &str) -> ChatTemplateSource {
@@ -326,12 +280,15 @@ mod tests {
         chat_template::from_text("test", &text).unwrap()
     }
 
+    const FREE: &str = WHITE_SPACE.candidates[0].name;
+    const SPELLED_OUT: &str = WHITE_SPACE.candidates[1].name;
+
     /// A call with its arguments as JSON.
     const JSON: &str =
         "<call>{{ call.function.name }}={{ call.function.arguments | tojson }}</call>\n";
 
     fn derived(call: &str, candidate: Option<&str>) -> Result<Derivation, DeriveError> {
-        let prefer = candidate.map(|name| (DECISION.to_owned(), name.to_owned()));
+        let prefer = candidate.map(|name| (WHITE_SPACE.name.to_owned(), name.to_owned()));
         let options = derive::Options::default()
             .engines(vec![Engine::Vllm])
             .prefer(prefer.into_iter().collect());
@@ -365,7 +322,7 @@ mod tests {
         let taken = |derivation: &Derivation| {
             let decisions = derivation.report.decisions.iter();
             let mut candidates = decisions
-                .filter(|one| one.name == DECISION)
+                .filter(|one| one.name == WHITE_SPACE.name)
                 .flat_map(|one| &one.candidates);
             candidates
                 .find(|one| one.fate == Fate::Taken)

@@ -191,19 +191,21 @@ const DERIVER: &[(&str, &[&str])] = &[
     ("emit", &["probe", "evidence", "compare", "choice", "read"]),
     ("proof", &["probe", "evidence", "compare", "read", "emit"]),
     ("learn", &["probe", "evidence", "compare"]),
-    ("strict", &["probe", "evidence", "compare", "proof"]),
+    ("late", &["evidence"]),
+    ("strict", &["probe", "evidence", "compare", "proof", "late"]),
     ("narrow", &["compare"]),
     (
         "amend",
         &[
-            "probe", "evidence", "compare", "read", "emit", "proof", "learn", "strict", "narrow",
+            "probe", "evidence", "compare", "read", "emit", "proof", "learn", "late", "strict",
+            "narrow",
         ],
     ),
     ("deviate", &["probe"]),
     (
         "draft",
         &[
-            "amend", "evidence", "read", "render", "emit", "proof", "search", "strict",
+            "amend", "evidence", "read", "render", "emit", "proof", "search", "late",
         ],
     ),
     (

@@ -28,7 +28,22 @@ use crate::value::Value;
 /// How many responses a delimiter is written into once more.
 const TRIES: usize = 3;
 
-/// Returns the response template that reads the delimiters of the reasoning where they are written twice, and what it reads so, in words; `None` where
+/// A response template that reads the delimiters of the reasoning where they are written twice.
+pub(in crate::derive) struct Again {
+    pub(in crate::derive) document: Document,
+    /// Which of them it reads so, in words.
+    pub(in crate::derive) told: Vec<&'static str>,
+    /// The shortest response with one of them that was tried.
+    pub(in crate::derive) example: Example,
+}
+
+/// A response in which a delimiter stands behind the prompt's.
+pub(in crate::derive) struct Example {
+    pub(in crate::derive) response: String,
+    pub(in crate::derive) delimiter: String,
+}
+
+/// Returns the response template that reads the delimiters of the reasoning where they are written twice; `None` where
 /// nothing is to be changed. `reasoning` is the field of the reasoning.
 pub(in crate::derive) fn written_again(
     engines: &[Engine],
@@ -37,13 +52,14 @@ pub(in crate::derive) fn written_again(
     cases: &[Case],
     reasoning: &str,
     scrutiny: Scrutiny,
-) -> Option<(Document, Vec<&'static str>)> {
+) -> Option<Again> {
     if !is_prompted(template, cases, reasoning) {
         return None;
     }
     let refused = Engine::refusals(engines, document);
     let mut now = document.clone();
     let mut told = Vec::new();
+    let mut examples = Vec::new();
     for (side, words) in [(Edge::Open, "opens"), (Edge::Close, "closes")] {
         let Some(Twice { changed, seen }) = twice(&now, reasoning, side) else {
             continue;
@@ -54,8 +70,8 @@ pub(in crate::derive) fn written_again(
         let trials = cases
             .iter()
             .filter_map(|case| again(template, case, reasoning, side));
-        let trials: Vec<Case> = trials.take(TRIES).collect();
-        let gives = |case: &Case| {
+        let trials: Vec<(String, Case)> = trials.take(TRIES).collect();
+        let gives = |(_, case): &(String, Case)| {
             let (parsed, error) = judge::parse(&read, case, scrutiny.max(Scrutiny::Pieces));
             error.is_none() && judge::says_the_same(&parsed, &case.message)
         };
@@ -72,9 +88,20 @@ pub(in crate::derive) fn written_again(
         if is_taken {
             now = changed;
             told.push(words);
+            examples.extend(trials.into_iter().map(|(delimiter, case)| Example {
+                response: case.response,
+                delimiter,
+            }));
         }
     }
-    (!told.is_empty()).then_some((now, told))
+    let example = examples
+        .into_iter()
+        .min_by_key(|example| example.response.len())?;
+    Some(Again {
+        document: now,
+        told,
+        example,
+    })
 }
 
 /// A response template with a delimiter that may be written twice, and the pattern of that.
@@ -139,13 +166,13 @@ fn delimiters(
     Some(passed.map(|one| (one.side, one.span)).collect())
 }
 
-/// The case with the last delimiter of that side once more behind itself; `None` where it has none.
+/// The last delimiter of that side, and the case with it once more behind itself; `None` where it has none.
 fn again(
     template: &Arc<ResponseTemplate>,
     case: &Case,
     reasoning: &str,
     side: Edge,
-) -> Option<Case> {
+) -> Option<(String, Case)> {
     let before = template.after_last_anchor(&case.prefix).ok()?;
     let text = format!("{before}{}", case.response);
     let all = delimiters(
@@ -162,9 +189,12 @@ fn again(
     let at = span.end.max(before.len());
     let is_behind = text[span.end..at].trim().is_empty();
     let response = format!("{}{own}{}", &text[before.len()..at], &text[at..]);
-    (is_behind && !own.is_empty()).then(|| Case {
-        response,
-        ..case.clone()
+    (is_behind && !own.is_empty()).then(|| {
+        let case = Case {
+            response,
+            ..case.clone()
+        };
+        (own.to_owned(), case)
     })
 }
 
@@ -203,7 +233,7 @@ mod tests {
         document: &Document,
         cases: &[Case],
     ) -> Option<(Arc<ResponseTemplate>, Vec<&'static str>)> {
-        let (read, told) = written_again(
+        let again = written_again(
             &[],
             document,
             &template(document),
@@ -211,7 +241,7 @@ mod tests {
             "thinking",
             Scrutiny::Pieces,
         )?;
-        Some((template(&read), told))
+        Some((template(&again.document), again.told))
     }
 
     const IMPLICIT: &str = r#"{"close": "<end>", "repeats": true, "join": ""}"#;

@@ -40,7 +40,7 @@ use crate::judge::Case;
 use crate::response_template::{Document, Engine, ResponseTemplate};
 use crate::value::{Map, Value};
 
-pub(in crate::derive) use again::written_again;
+pub(in crate::derive) use again::{Again, written_again};
 use appraise::{Appraised, Shortfall, appraise};
 pub(in crate::derive) use claim::claimed;
 pub(in crate::derive) use constants::Constants;

@@ -651,3 +651,59 @@ fn lists_of_texts_in_quotes_are_read_as_json() {
     let values = decision(&derivation, "argument values");
     assert_eq!(taken(values).name, "as text", "{values:#?}");
 }
+
+/// A delimiter that the prompt has written and the model writes again counts once, unless somebody prefers that it is text.
+#[test]
+fn a_delimiter_written_again_may_be_text() {
+    const DECISION: &str = "delimiter written again";
+    let text = "{% for m in messages %}<{{ m.role }}>\
+        {% if m.role == 'assistant' %}<think>{{ m.reasoning_content }}</think>{% endif %}{{ m.content }}<end>{% endfor %}\
+        {% if add_generation_prompt %}<assistant><think>{% endif %}";
+    let source = chat_template::from_text("test", text).expect("a template");
+    let preferring = |candidate: &str| {
+        let prefer = vec![(DECISION.to_owned(), candidate.to_owned())];
+        derive(&source, &Options::default().prefer(prefer))
+    };
+    let thought = |derivation: &Derivation| {
+        let template = ResponseTemplate::from_value(&derivation.document.to_value());
+        let message = parse_response(
+            "<think>Hm</think>Yes<end>",
+            template.expect("a response template"),
+            "<user>Hi<end><assistant><think>",
+            &[],
+        )
+        .expect("parsed");
+        message["reasoning_content"].as_str().map(str::to_owned)
+    };
+    let free = derive(&source, &Options::default()).expect("derived");
+    let made = decision(&free, DECISION);
+    assert_eq!(taken(made).name, "counts once");
+    assert!(
+        made.candidates
+            .iter()
+            .all(|one| one.because.contains("<think>")),
+        "each shows the smallest response: {made:#?}"
+    );
+    assert_eq!(thought(&free).as_deref(), Some("Hm"));
+    let kept = preferring("text").expect("derived");
+    proved(&kept);
+    assert_eq!(taken(decision(&kept, DECISION)).name, "text");
+    assert_eq!(thought(&kept).as_deref(), Some("<think>Hm"));
+    assert!(!findings(&kept).contains(&"written-again"));
+    assert!(findings(&free).contains(&"written-again"));
+    let chosen = preferring("counts once").expect("derived");
+    assert_eq!(chosen.document.to_value(), free.document.to_value());
+
+    let plain =
+        chat_template::from_text("test", &text.replace("<assistant><think>", "<assistant>"));
+    let prefer = vec![(DECISION.to_owned(), "text".to_owned())];
+    let error = derive(
+        &plain.expect("a template"),
+        &Options::default().prefer(prefer),
+    );
+    let error = error.expect_err("nothing is written again");
+    assert!(
+        error.to_string().contains("is not to be decided here"),
+        "{error}"
+    );
+}

@@ -1,0 +1,165 @@
+//! Amendments for messages that do not come back: texts that are read line by line, and narrower delimiters.
+
+use std::sync::Arc;
+
+use super::{Amended, Bench};
+use crate::derive::evidence::finding::Finding;
+use crate::derive::proof::Proof;
+use crate::derive::{DeriveError, Options, emit, learn, narrow};
+use crate::judge::{Case, Failure, RoundId};
+use crate::response_template::{Document, Engine, ResponseTemplate};
+
+/// How many narrower response templates are proved.
+const MAX_NARROWED: usize = 12;
+
+/// How many messages that do not come back each of them is first tried with.
+const MAX_FAILING: usize = 40;
+
+/// A response template with a narrower delimiter, its proof, and the change in words.
+struct Narrowed {
+    document: Document,
+    proof: Proof,
+    told: String,
+}
+
+impl Amended {
+    /// Reads a text line by line, where messages of several lines do not come back because each line has a mark before it. Where somebody has chosen
+    /// a delimiter, all stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// When an amendment is no valid response template.
+    pub(in crate::derive) fn read_by_lines(
+        &mut self,
+        bench: &Bench<'_>,
+        options: &Options,
+    ) -> Result<(), DeriveError> {
+        if !options.prefer.is_empty() {
+            return Ok(());
+        }
+        // A reasoning that is written so may have been seen by nothing that looks for two delimiters.
+        let known = bench.analysis.dialect.reasoning.as_ref();
+        let slot = known.or_else(|| bench.judge.slots().first());
+        let reasoning = emit::field_of(slot, bench.target);
+        for field in [reasoning, learn::CONTENT_KEY] {
+            let template = self.template()?;
+            let lost = self.proof.failing().iter().map(|failure| Case {
+                prefix: failure.found.prefix.clone(),
+                response: failure.found.response.clone(),
+                tools: Vec::new(),
+                message: failure.found.expected.clone(),
+            });
+            let lost: Vec<Case> = lost.collect();
+            let cases = &self.proof.judgement.cases;
+            let engines = &options.engines;
+            let lined = learn::lined(engines, &self.document, &template, &lost, cases, field);
+            let taken = {
+                let mut keeps = bench.keeps(&self.proof);
+                lined.into_iter().find_map(|document| {
+                    let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
+                    let proof = keeps(&Arc::new(template))?;
+                    let is_better = proof.failing().len() < self.proof.failing().len();
+                    is_better.then_some((document, proof))
+                })
+            };
+            if let Some((document, proof)) = taken {
+                let told = format!(
+                    "the chat template writes a mark before each line of {field}; so each line is read by itself, and they are joined again"
+                );
+                self.take(document, proof, "line-marks", told);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes delimiters narrower whose like stands in texts of messages that do not come back, as long as more messages come back by it. Where
+    /// somebody has chosen a delimiter, all stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// When an amendment is no valid response template.
+    pub(in crate::derive) fn narrow(
+        &mut self,
+        bench: &Bench<'_>,
+        options: &Options,
+    ) -> Result<(), DeriveError> {
+        if !options.prefer.is_empty() {
+            return Ok(());
+        }
+        let mut told = Vec::new();
+        let mut proofs = MAX_NARROWED;
+        while let Some(taken) = self.narrowed(bench, &options.engines, &mut proofs)? {
+            (self.document, self.proof) = (taken.document, taken.proof);
+            told.push(taken.told);
+        }
+        if !told.is_empty() {
+            let told = format!(
+                "texts of messages have the like of a delimiter in them, as the chat template writes none; so {}",
+                told.join("; ")
+            );
+            self.findings.push(Finding::info("narrowed", told));
+        }
+        Ok(())
+    }
+
+    /// Returns the first of the narrower response templates that brings more messages back than this one, those first that bring most of
+    /// the failing ones back; `None` if there is none, or `proofs` are used up.
+    fn narrowed(
+        &self,
+        bench: &Bench<'_>,
+        engines: &[Engine],
+        proofs: &mut usize,
+    ) -> Result<Option<Narrowed>, DeriveError> {
+        // A message that the format cannot say, or that is written as another one is, comes back by no delimiter.
+        let may_come_back = |failure: &&Failure| {
+            let message = bench.judge.message(failure.round);
+            let mut limits = bench.analysis.limits.iter();
+            !failure.alike && !limits.any(|limit| limit.is_in(message))
+        };
+        let failing = self.proof.failing().iter().filter(may_come_back);
+        let failing: Vec<RoundId> = failing
+            .map(|failure| failure.round)
+            .take(MAX_FAILING)
+            .collect();
+        if failing.is_empty() || *proofs == 0 {
+            return Ok(None);
+        }
+        let cases = &self.proof.judgement.cases;
+        let template = self.template()?;
+        let text_end = bench.target.text_end();
+        let refused = Engine::refusals(engines, &self.document);
+        let mut all = Vec::new();
+        for proposal in narrow::proposals(&self.document, &template, cases, text_end) {
+            let Ok(template) = ResponseTemplate::from_value(&proposal.document.to_value()) else {
+                continue;
+            };
+            if Engine::refusals(engines, &proposal.document) > refused {
+                continue;
+            }
+            let template = Arc::new(template);
+            let subject = bench.for_proof(&template).subject();
+            let back = failing.iter();
+            let back = back.filter(|round| bench.judge.brings_back(subject, **round));
+            match back.count() {
+                0 => {}
+                count => all.push((count, template, proposal)),
+            }
+        }
+        all.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
+        let mut keeps = bench.keeps(&self.proof);
+        for (_, template, proposal) in all.into_iter().take(*proofs) {
+            *proofs -= 1;
+            if let Some(proof) = keeps(&template)
+                && proof.failing().len() < self.proof.failing().len()
+            {
+                let narrow::Proposal { document, told } = proposal;
+                return Ok(Some(Narrowed {
+                    document,
+                    proof,
+                    told,
+                }));
+            }
+        }
+        Ok(None)
+    }
+}
