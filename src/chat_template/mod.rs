@@ -49,7 +49,6 @@ pub use clock::Clock;
 pub(crate) use clock::{MONTHS, WEEKDAYS};
 pub use error::{Limit, LoadError, RenderError, TemplateError};
 pub(crate) use layout::{Layout, Turn, message_of};
-pub(crate) use origins::is_written_alone;
 pub use origins::{InputPath, InputStep, Origin, Run, Traced};
 pub use reads::{Read, Reads};
 pub use rules::Rules;

@@ -7,8 +7,6 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use crate::value::{Map, Value};
-
 /// One step of a path into the inputs: `messages`, 1, `content`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InputStep {
@@ -188,66 +186,9 @@ impl Origin {
     }
 }
 
-/// The truth values as Python writes them.
-const TRUTHS: [&str; 2] = ["True", "False"];
-
-/// Returns true if the renders, which are made under these kwargs, write the variable of that name as Python writes a truth value and are otherwise the same, whether it
-/// is true or false: so that it is a number or a name, and no switch. For example, nobody asks for `<think budget=True>`.
-pub(crate) fn is_written_alone(name: &str, renders: impl Fn(&Map) -> Option<Vec<Traced>>) -> bool {
-    let own = InputPath::new([InputStep::from(name)]);
-    let mut is_written = false;
-    let mut others = |value: bool| -> Option<Vec<String>> {
-        let renders = renders(&Map::from_iter([(name.to_owned(), Value::from(value))]))?;
-        let without = renders.iter().map(|traced| {
-            let mut without = String::new();
-            for run in &traced.runs {
-                let text = &traced.text[run.start..run.end];
-                let is_own = run.origin.inputs().eq([&own]) && TRUTHS.contains(&text);
-                is_written |= is_own;
-                if !is_own {
-                    without.push_str(text);
-                }
-            }
-            without
-        });
-        Some(without.collect())
-    };
-    let (yes, no) = (others(true), others(false));
-    is_written && yes.is_some() && yes == no
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{InputPath, InputStep, is_written_alone};
-    use crate::chat_template::{RenderInput, from_text};
-
-    /// A kwarg that is written and nothing else; one that is a switch as well; one that is written as JSON has it, which is a switch, too.
-    #[test]
-    fn a_variable_that_is_written_is_no_switch() {
-        for (template, is_so) in [
-            ("<think max={{ budget }}>", true),
-            (
-                "{% set most = budget if budget is defined else 512 %}{{ '<think max=' ~ most ~ '>' }}",
-                true,
-            ),
-            ("{% if budget %}<think>{% endif %}{{ budget }}", false),
-            ("{{ budget | tojson }}", false),
-            ("{{ budget | lower }}", false),
-            ("{% if budget %}<think>{% endif %}", false),
-            ("<think>", false),
-        ] {
-            let source = from_text("test", template).unwrap();
-            let found = is_written_alone("budget", |kwargs| {
-                let input = RenderInput {
-                    kwargs: kwargs.clone(),
-                    ..RenderInput::default()
-                };
-                let traced = source.select(false).ok()?.render_traced(&input).ok()?;
-                Some(vec![traced])
-            });
-            assert_eq!(found, is_so, "{template}");
-        }
-    }
+    use super::{InputPath, InputStep};
 
     #[test]
     fn paths_are_written_as_in_a_template() {

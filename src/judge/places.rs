@@ -9,7 +9,6 @@ use super::probes;
 use super::renderer::{Conversation, Renderer};
 use super::shown;
 use super::slot::Slot;
-use crate::chat_template;
 use crate::value::{Map, Value};
 
 /// How many settings of the kwargs are tried; beyond that they repeat each other.
@@ -72,17 +71,10 @@ pub(super) fn settings(
     let mut seen: Vec<_> = signature(&Map::new()).into_iter().collect();
     let mut left_out = 0;
     for (name, values) in renderer.source().kwargs() {
-        // Known once a truth value makes a difference.
-        let mut is_written = None;
         for value in values {
-            let is_truth = matches!(value, Value::Bool(_));
             let kwargs = Map::from_iter([(name.clone(), value)]);
             match signature(&kwargs) {
                 Some(found) if !seen.contains(&found) => {
-                    let written = || is_written_alone(renderer, users, usual, &messages, &name);
-                    if is_truth && *is_written.get_or_insert_with(written) {
-                        continue;
-                    }
                     seen.push(found);
                     if settings.len() < MAX_SETTINGS {
                         settings.push(kwargs);
@@ -95,27 +87,6 @@ pub(super) fn settings(
         }
     }
     (settings, left_out)
-}
-
-/// Returns true if the chat template writes the kwarg and asks nothing of it, in prompts and answers behind a user's message.
-fn is_written_alone(
-    renderer: &Renderer<'_>,
-    users: &[Conversation],
-    usual: &Manner,
-    messages: &[Value],
-    name: &str,
-) -> bool {
-    chat_template::is_written_alone(name, |kwargs| {
-        let mut renders = Vec::new();
-        for place in users.iter().map(|place| place.under(kwargs)) {
-            renders.push(renderer.traced_prompt(&place, usual).ok()?);
-            for message in messages {
-                let message = std::slice::from_ref(message);
-                renders.extend(renderer.traced(&place, message, usual).ok());
-            }
-        }
-        Some(renders)
-    })
 }
 
 /// The conversations in which messages are tried, under each setting of the kwargs.

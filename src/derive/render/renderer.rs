@@ -385,17 +385,10 @@ impl<'a> Renderer<'a> {
         let mut settings = vec![Map::new()];
         let mut seen: Vec<_> = signature(&Map::new()).into_iter().collect();
         for (name, values) in self.source.kwargs() {
-            // Known once a truth value makes a difference.
-            let mut is_written = None;
             for value in values {
-                let is_truth = matches!(value, Value::Bool(_));
                 let kwargs = Map::from_iter([(name.clone(), value)]);
                 match signature(&kwargs) {
                     Some(found) if !seen.contains(&found) && settings.len() < MAX_SETTINGS => {
-                        let written = || self.is_written_alone(&name, context, messages);
-                        if is_truth && *is_written.get_or_insert_with(written) {
-                            continue;
-                        }
                         seen.push(found);
                         settings.push(kwargs);
                     }
@@ -404,19 +397,6 @@ impl<'a> Renderer<'a> {
             }
         }
         settings
-    }
-
-    /// Returns true if the chat template writes the variable and asks nothing of it, in a prompt and these answers.
-    fn is_written_alone(&self, name: &str, context: &Context, messages: &[Value]) -> bool {
-        chat_template::is_written_alone(name, |kwargs| {
-            let context = context.under(kwargs);
-            let mut renders = vec![self.render_traced(&self.inputs(&context, true)).ok()?];
-            for message in messages {
-                let answered = context.and(message.clone());
-                renders.extend(self.render_traced(&self.inputs(&answered, false)).ok());
-            }
-            Some(renders)
-        })
     }
 
     /// The variables worth setting, each with the values worth trying.

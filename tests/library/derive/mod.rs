@@ -367,23 +367,6 @@ fn a_slow_template_exhausts_the_steps_of_all_renders() {
     assert!(matches!(slow, DeriveError::Exhausted { .. }), "{slow}");
 }
 
-/// A number of tokens stands in what opens the reasoning. Nobody asks for `<think max=True>`, and a switch is still one.
-#[test]
-fn a_kwarg_that_is_written_alone_is_no_switch() {
-    let template = "{% set most = budget if budget is defined else 512 %}{% for m in messages %}<{{ m.role }}>\
-        {% if m.reasoning_content %}<think max={{ most }}>{{ m.reasoning_content }}</think>{% endif %}{{ m.content }}<end>{% endfor %}\
-        {% if add_generation_prompt %}<assistant><think max={{ most }}>{% endif %}";
-    let written = derive_text(template).expect("derived");
-    assert!(written.report.verified, "{:#?}", written.report.findings);
-    let switched = template.replace(
-        "<assistant><think max={{ most }}>",
-        "<assistant>{% if budget %}<think max={{ most }}>{% endif %}",
-    );
-    let report = derive_text(&switched).expect("derived").report;
-    let under = |finding: &obverse::derive::Finding| finding.text.contains("budget=true");
-    assert!(report.findings.iter().any(under), "{:#?}", report.findings);
-}
-
 #[test]
 fn reasoning_is_kept_for_as_long_as_it_is_rendered() {
     let reasoned = "{% if m.thinking %}[R]{{ m.thinking }}[/R]{% endif %}{{ m.content }}";
