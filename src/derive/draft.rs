@@ -87,8 +87,11 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
     let mut amended = Amended::new(document, proof);
     let done;
     (done, cost.amendments) = cost::measured(judge, || {
-        amended.read_by_lines(&on, &searched)?;
-        amended.narrow(&on, &searched)?;
+        // Where somebody has chosen a delimiter, all stay as they are.
+        if searched.prefer.is_empty() {
+            amended.read_by_lines(&on, &options.engines)?;
+            amended.narrow(&on, &options.engines)?;
+        }
         amended.close_at_end_tokens(&on, &bench.source.tokens.end, &options.engines);
         amended.read_made_ids(&on);
         if !options.responses.is_empty() {

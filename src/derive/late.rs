@@ -87,7 +87,7 @@ impl LateDecision {
     /// # Errors
     ///
     /// When somebody does.
-    pub(super) fn comes_not_up(
+    pub(super) fn does_not_come_up(
         &self,
         prefer: &[(String, String)],
         why: &str,
@@ -154,8 +154,8 @@ mod tests {
 
     #[test]
     fn a_preference_for_what_does_not_come_up_is_an_error() {
-        assert!(WHITE_SPACE.comes_not_up(&[], "").is_ok());
-        let error = WHITE_SPACE.comes_not_up(&prefer("free"), ": no engine asks for it");
+        assert!(WHITE_SPACE.does_not_come_up(&[], "").is_ok());
+        let error = WHITE_SPACE.does_not_come_up(&prefer("free"), ": no engine asks for it");
         let told = "`white space of delimiters` is not to be decided here: no engine asks for it";
         assert!(error.unwrap_err().to_string().contains(told));
     }

@@ -94,7 +94,7 @@ pub(super) fn is_preferred(
             format!(", since spelling them out is not enough: {}", finding.text)
         }
     };
-    WHITE_SPACE.comes_not_up(prefer, &why)?;
+    WHITE_SPACE.does_not_come_up(prefer, &why)?;
     Ok(false)
 }
 

@@ -45,7 +45,6 @@ fn candidates(round: &Round) -> Vec<Assistant> {
             .or_else(|| message.calls.is_empty().then(String::new)),
         calls: message.calls.clone(),
     };
-    let with_space = |text: &str| spaced(turn, text);
     match (thought, said) {
         (Some(thought), Some(said)) => {
             let mut all = vec![with(Some(&said), Some(&thought))];
@@ -55,11 +54,11 @@ fn candidates(round: &Round) -> Vec<Assistant> {
             all
         }
         (Some(thought), None) => {
-            let texts = with_space(&thought).into_iter();
+            let texts = spaced(turn, &thought).into_iter();
             texts.map(|text| with(None, Some(text))).collect()
         }
         (None, Some(said)) => {
-            let texts = with_space(&said).into_iter();
+            let texts = spaced(turn, &said).into_iter();
             texts.map(|text| with(Some(text), None)).collect()
         }
         (None, None) => Vec::new(),

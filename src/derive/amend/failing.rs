@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Amended, Bench};
 use crate::derive::evidence::finding::Finding;
 use crate::derive::proof::Proof;
-use crate::derive::{DeriveError, Options, emit, learn, narrow};
+use crate::derive::{DeriveError, emit, learn, narrow};
 use crate::judge::{Case, Failure, RoundId};
 use crate::response_template::{Document, Engine, ResponseTemplate};
 
@@ -23,8 +23,7 @@ struct Narrowed {
 }
 
 impl Amended {
-    /// Reads a text line by line, where messages of several lines do not come back because each line has a mark before it. Where somebody has chosen
-    /// a delimiter, all stay as they are.
+    /// Reads a text line by line, where messages of several lines do not come back because each line has a mark before it.
     ///
     /// # Errors
     ///
@@ -32,16 +31,16 @@ impl Amended {
     pub(in crate::derive) fn read_by_lines(
         &mut self,
         bench: &Bench<'_>,
-        options: &Options,
+        engines: &[Engine],
     ) -> Result<(), DeriveError> {
-        if !options.prefer.is_empty() {
-            return Ok(());
-        }
         // A reasoning that is written so may have been seen by nothing that looks for two delimiters.
         let known = bench.analysis.dialect.reasoning.as_ref();
         let slot = known.or_else(|| bench.judge.slots().first());
         let reasoning = emit::field_of(slot, bench.target);
         for field in [reasoning, learn::CONTENT_KEY] {
+            if self.proof.failing().is_empty() {
+                return Ok(());
+            }
             let template = self.template()?;
             let lost = self.proof.failing().iter().map(|failure| Case {
                 prefix: failure.found.prefix.clone(),
@@ -51,7 +50,6 @@ impl Amended {
             });
             let lost: Vec<Case> = lost.collect();
             let cases = &self.proof.judgement.cases;
-            let engines = &options.engines;
             let lined = learn::lined(engines, &self.document, &template, &lost, cases, field);
             let taken = {
                 let mut keeps = bench.keeps(&self.proof);
@@ -72,8 +70,7 @@ impl Amended {
         Ok(())
     }
 
-    /// Makes delimiters narrower whose like stands in texts of messages that do not come back, as long as more messages come back by it. Where
-    /// somebody has chosen a delimiter, all stay as they are.
+    /// Makes delimiters narrower whose like stands in texts of messages that do not come back, as long as more messages come back by it.
     ///
     /// # Errors
     ///
@@ -81,14 +78,11 @@ impl Amended {
     pub(in crate::derive) fn narrow(
         &mut self,
         bench: &Bench<'_>,
-        options: &Options,
+        engines: &[Engine],
     ) -> Result<(), DeriveError> {
-        if !options.prefer.is_empty() {
-            return Ok(());
-        }
         let mut told = Vec::new();
         let mut proofs = MAX_NARROWED;
-        while let Some(taken) = self.narrowed(bench, &options.engines, &mut proofs)? {
+        while let Some(taken) = self.narrowed(bench, engines, &mut proofs)? {
             (self.document, self.proof) = (taken.document, taken.proof);
             told.push(taken.told);
         }

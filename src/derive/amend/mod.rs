@@ -266,7 +266,7 @@ impl Amended {
         }) = read
         else {
             let why = ": no prompt has a delimiter of the reasoning that may be written again";
-            return late::WRITTEN_AGAIN.comes_not_up(&options.prefer, why);
+            return late::WRITTEN_AGAIN.does_not_come_up(&options.prefer, why);
         };
         let is_text = late::WRITTEN_AGAIN.takes_other(&options.prefer)?;
         let (response, own) = (
@@ -275,9 +275,11 @@ impl Amended {
         );
         let because = [
             format!(
-                "models write again what the prompt has written, as in the response {response}"
+                "models write again what the prompt has written: behind it, {response} is read as if {own} stood there once"
             ),
-            format!("a text may begin by speaking of {own}, as that of {response} would"),
+            format!(
+                "a text may begin by speaking of {own}: behind the prompt, {response} is then read with {own} as text"
+            ),
         ];
         self.decisions
             .push(late::WRITTEN_AGAIN.made(because, is_text));
@@ -304,7 +306,7 @@ impl Amended {
     ) -> Result<(), DeriveError> {
         if options.engines.is_empty() {
             let why = ": no engine was named that asks for it";
-            return late::WHITE_SPACE.comes_not_up(&options.prefer, why);
+            return late::WHITE_SPACE.does_not_come_up(&options.prefer, why);
         }
         let template = self.template()?;
         let cases = &self.proof.judgement.cases;

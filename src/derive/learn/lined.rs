@@ -9,14 +9,14 @@
 //! the text begins: so that an answer may have a list whose items begin with the like of it. The text begins with what stands before its first line in
 //! all of these messages, and ends with what stands behind its last one.
 //!
-//! Each way of writing this is a response template to be proved, and there are no more than a few of them. Looking for the lines costs one walk
-//! over each response.
+//! Each way of writing this is a response template to be proved, and there are two of them at most. Looking for the lines costs one walk
+//! over each response. To read such a text takes time that grows with the square of its length, since each mark looks back to where the text begins.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::derive::compare::pattern::SPACE;
-use crate::derive::compare::text::escape;
+use crate::derive::compare::text::{self, escape};
 use crate::judge::Case;
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, FieldDocument, ResponseTemplate};
@@ -266,9 +266,7 @@ fn common_beginning<'t>(texts: impl Iterator<Item = &'t str>) -> String {
     let mut texts = texts.filter(|text| !text.is_empty());
     let first = texts.next().unwrap_or_default();
     let common = texts.fold(first, |common, text| {
-        let same = common.chars().zip(text.chars());
-        let same = same.take_while(|(a, b)| a == b);
-        &common[..same.map(|(c, _)| c.len_utf8()).sum()]
+        &common[..text::common_prefix(common, text)]
     });
     common.to_owned()
 }
@@ -277,10 +275,7 @@ fn common_beginning<'t>(texts: impl Iterator<Item = &'t str>) -> String {
 fn common_end<'t>(mut texts: impl Iterator<Item = &'t str>) -> &'t str {
     let first = texts.next().unwrap_or_default();
     texts.fold(first, |common, text| {
-        let same = common.char_indices().rev().zip(text.chars().rev());
-        let mut same = same.take_while(|((_, a), b)| a == b);
-        let start = same.by_ref().last().map_or(common.len(), |((at, _), _)| at);
-        &common[start..]
+        &common[common.len() - text::common_suffix(common, text)..]
     })
 }
 
