@@ -17,7 +17,7 @@ use super::evidence::decision::Decision;
 use super::read::analysis::Analysis;
 use super::render::cost::{self, Cost};
 use super::render::renderer::Renderer;
-use super::{DeriveError, Options, emit, late, proof, search};
+use super::{DeriveError, Options, emit, late, learn, proof, search};
 use crate::chat_template::ChatTemplateSource;
 use crate::judge::{Judge, RoundId, Scrutiny};
 use crate::response_template::ResponseTemplate;
@@ -90,6 +90,9 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
         // Where somebody has chosen a delimiter, all stay as they are.
         if searched.prefer.is_empty() {
             amended.read_by_lines(&on, &options.engines)?;
+            let special = bench.source.tokens.special.clone();
+            let constants = learn::Constants::new(&renderer.pieces, special);
+            amended.widen(&on, &options.engines, constants)?;
             amended.narrow(&on, &options.engines)?;
         }
         amended.close_at_end_tokens(&on, &bench.source.tokens.end, &options.engines);

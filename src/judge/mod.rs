@@ -309,6 +309,11 @@ impl<'a> Judge<'a> {
         &self.round(id).1.probe.message
     }
 
+    /// The tools by whose schemas the arguments of a round's message are typed.
+    pub(crate) fn tools(&self, id: RoundId) -> &[Value] {
+        &self.round(id).1.tools
+    }
+
     /// Returns the places where the chat template takes texts beside the content, that of the reasoning first.
     pub(crate) fn slots(&self) -> &[Slot] {
         &self.survey.slots.distinct

@@ -6,8 +6,13 @@
 //!
 //! Where reasoning and content are both written `<p>…</p>`, `{"thinking": "It rains."}` renders as `{"content": "It rains."}` does.
 //!
-//! White space at the end of a text may be cut off, which makes no other message: so no text stays in its part. That costs a dozen renders for a message
-//! that is lost, and none for others.
+//! White space at the end of a text may be cut off, which makes no other message: so no text that is moved stays in its part.
+//!
+//! Then another message is looked for that has one text otherwise, where the chat template writes that text in capitals, in part or not at all. Where a call is
+//! written `F["Rome"]`, neither the function's name nor the argument's can be told from it: `f` and `F` render alike, and so do `{"city": "Rome"}` and
+//! `{"cityx": "Rome"}`.
+//!
+//! That costs some dozen renders for a message that is lost, and none for others.
 
 use super::Judge;
 use super::message::Assistant;
@@ -22,7 +27,8 @@ impl Judge<'_> {
     pub(crate) fn twin(&self, id: RoundId) -> Option<Value> {
         let (group, round) = self.round(id);
         let (place, further) = (&round.place.place, round.probe.further);
-        let others = candidates(round).into_iter();
+        let moved = moved(round).into_iter();
+        let others = moved.chain(reworded(&round.probe.message));
         let mut others = others.map(|other| group.manner.write(&other, further));
         others.find(|other| {
             let rendered = self.renderer.answered(place, other, &group.manner);
@@ -32,7 +38,7 @@ impl Judge<'_> {
 }
 
 /// The messages that are made of the texts of a round's message, each with a text in another part.
-fn candidates(round: &Round) -> Vec<Assistant> {
+fn moved(round: &Round) -> Vec<Assistant> {
     let message = &round.probe.message;
     let turn = round.full.get(round.first..).unwrap_or_default();
     let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
@@ -63,6 +69,86 @@ fn candidates(round: &Round) -> Vec<Assistant> {
         }
         (None, None) => Vec::new(),
     }
+}
+
+/// How many texts of a message are tried otherwise.
+const MAX_REWORDED: usize = 12;
+
+/// The messages in which one text of this one is another: with its letters in the other case, and with a letter more.
+fn reworded(message: &Assistant) -> impl Iterator<Item = Assistant> {
+    let at = texts(message).take(MAX_REWORDED).collect::<Vec<_>>();
+    at.into_iter().flat_map(move |(at, text)| {
+        let others = [swapped_case(text), format!("{text}x")].into_iter();
+        let others = others.filter(move |other| other != text);
+        others.filter_map(move |other| with_text(message, at, other))
+    })
+}
+
+/// Where a text of a message stands. Calls and arguments are counted from zero.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Reasoning,
+    Content,
+    Name(usize),
+    Key(usize, usize),
+    Value(usize, usize),
+}
+
+/// The texts of a message that are not empty, and where they stand.
+fn texts(message: &Assistant) -> impl Iterator<Item = (Place, &str)> {
+    let reasoning = message
+        .reasoning
+        .iter()
+        .map(|text| (Place::Reasoning, text));
+    let content = message.content.iter().map(|text| (Place::Content, text));
+    let calls = message.calls.iter().enumerate().flat_map(|(at, call)| {
+        let arguments = call.arguments.iter().enumerate();
+        let arguments = arguments.flat_map(move |(argument, (key, value))| {
+            let value = value
+                .as_str()
+                .map(|text| (Place::Value(at, argument), text));
+            std::iter::once((Place::Key(at, argument), key.as_str())).chain(value)
+        });
+        std::iter::once((Place::Name(at), call.name.as_str())).chain(arguments)
+    });
+    let texts = reasoning
+        .chain(content)
+        .map(|(place, text)| (place, text.as_str()));
+    texts.chain(calls).filter(|(_, text)| !text.is_empty())
+}
+
+/// The message with another text in this place; `None` where a call would have two arguments of a name by that.
+fn with_text(message: &Assistant, place: Place, text: String) -> Option<Assistant> {
+    let mut other = message.clone();
+    match place {
+        Place::Reasoning => other.reasoning = Some(text),
+        Place::Content => other.content = Some(text),
+        Place::Name(at) => other.calls.get_mut(at)?.name = text,
+        Place::Value(at, argument) => {
+            let mut values = other.calls.get_mut(at)?.arguments.values_mut();
+            *values.nth(argument)? = Value::from(text);
+        }
+        Place::Key(at, argument) => {
+            let arguments = &mut other.calls.get_mut(at)?.arguments;
+            if arguments.contains_key(&text) {
+                return None;
+            }
+            let key = arguments.keys().nth(argument)?.clone();
+            let value = arguments.shift_remove(&key)?;
+            arguments.shift_insert(argument, text, value);
+        }
+    }
+    Some(other)
+}
+
+fn swapped_case(text: &str) -> String {
+    let swapped = text.chars().flat_map(|c| -> Vec<char> {
+        match c.is_uppercase() {
+            true => c.to_lowercase().collect(),
+            false => c.to_uppercase().collect(),
+        }
+    });
+    swapped.collect()
 }
 
 /// A text as it stands in the turn, with none and with more and more of the white space behind it.

@@ -1,9 +1,11 @@
-//! Amendments for messages that do not come back: texts that are read line by line, and narrower delimiters.
+//! Amendments for messages that do not come back: texts that are read line by line, delimiters that are written otherwise beside some parts of a
+//! message, and narrower delimiters.
 
 use std::sync::Arc;
 
 use super::{Amended, Bench};
 use crate::derive::evidence::finding::Finding;
+use crate::derive::learn::Recorded;
 use crate::derive::proof::Proof;
 use crate::derive::{DeriveError, emit, learn, narrow};
 use crate::judge::{Case, Failure, RoundId};
@@ -14,6 +16,9 @@ const MAX_NARROWED: usize = 12;
 
 /// How many messages that do not come back each of them is first tried with.
 const MAX_FAILING: usize = 40;
+
+/// How many messages that do not come back are learnt from.
+const MAX_TEACHING: usize = 24;
 
 /// A response template with a narrower delimiter, its proof, and the change in words.
 struct Narrowed {
@@ -70,6 +75,79 @@ impl Amended {
         Ok(())
     }
 
+    /// Reads what is written otherwise in messages that do not come back, as it is read off recorded responses: a delimiter that is another one beside some parts
+    /// of a message, or a part that begins where nothing has closed the one before.
+    ///
+    /// What a delimiter looks like is read off a few messages, and told from what they share. Some chat templates end a reasoning otherwise where calls
+    /// follow it and not a content. Messages of plain words show that, since nothing in them is like a delimiter; and their renders are responses of which the
+    /// message is known.
+    pub(in crate::derive) fn widen(
+        &mut self,
+        bench: &Bench<'_>,
+        engines: &[Engine],
+        constants: learn::Constants<'_>,
+    ) -> Result<(), DeriveError> {
+        let failing = self.proof.failing().iter();
+        let failing = failing.filter(|failure| failure.plain && may_come_back(bench, failure));
+        let failing: Vec<&Failure> = failing.take(MAX_TEACHING).collect();
+        if failing.is_empty() {
+            return Ok(());
+        }
+        let recorded: Vec<Recorded> = failing
+            .iter()
+            .map(|failure| Recorded {
+                name: failure.place.clone(),
+                response: failure.found.response.clone(),
+                prefix: Some(failure.found.prefix.clone()),
+                tools: bench.judge.tools(failure.round).to_vec(),
+                expected: Some(failure.found.expected.clone()),
+            })
+            .collect();
+        let lessons = learn::Lessons {
+            prompts: recorded
+                .iter()
+                .map(|one| one.prefix.iter().cloned().collect())
+                .collect(),
+            recorded: &recorded,
+            constants,
+            engines,
+        };
+        let learnt = {
+            let mut keeps = bench.keeps(&self.proof);
+            let mut left = self.proof.failing().len();
+            let keeps = |template: &Arc<ResponseTemplate>| {
+                let proof = keeps(template)?;
+                let now = proof.failing().len();
+                (now < left).then(|| {
+                    left = now;
+                    proof
+                })
+            };
+            let (document, template) = (self.document.clone(), self.template()?);
+            learn::learn(
+                &lessons,
+                document,
+                template,
+                &self.proof.judgement.cases,
+                None,
+                keeps,
+            )
+        };
+        if let Some(proof) = learnt.proof {
+            let widened = learnt.report.widenings.iter();
+            let widened: Vec<String> = widened
+                .map(|widening| format!("for {}, {}", widening.field, widening.text))
+                .collect();
+            let told = format!(
+                "not every message is written in the same way; so, {}",
+                widened.join("; ")
+            );
+            self.take(learnt.document, proof, "widened", told);
+            self.evidence.extend(learnt.evidence);
+        }
+        Ok(())
+    }
+
     /// Makes delimiters narrower whose like stands in texts of messages that do not come back, as long as more messages come back by it.
     ///
     /// # Errors
@@ -104,13 +182,8 @@ impl Amended {
         engines: &[Engine],
         proofs: &mut usize,
     ) -> Result<Option<Narrowed>, DeriveError> {
-        // A message that the format cannot say, or that is written as another one is, comes back by no delimiter.
-        let may_come_back = |failure: &&Failure| {
-            let message = bench.judge.message(failure.round);
-            let mut limits = bench.analysis.limits.iter();
-            !failure.alike && !limits.any(|limit| limit.is_in(message))
-        };
-        let failing = self.proof.failing().iter().filter(may_come_back);
+        let failing = self.proof.failing().iter();
+        let failing = failing.filter(|failure| may_come_back(bench, failure));
         let failing: Vec<RoundId> = failing
             .map(|failure| failure.round)
             .take(MAX_FAILING)
@@ -156,4 +229,11 @@ impl Amended {
         }
         Ok(None)
     }
+}
+
+/// Returns false for a message that the format cannot say, or that is written as another one is: it comes back by no delimiter.
+fn may_come_back(bench: &Bench<'_>, failure: &Failure) -> bool {
+    let message = bench.judge.message(failure.round);
+    let mut limits = bench.analysis.limits.iter();
+    !failure.alike && !limits.any(|limit| limit.is_in(message))
 }

@@ -187,7 +187,7 @@ impl Amended {
             self.proof = proof;
         }
         self.document = learnt.document;
-        self.evidence = learnt.evidence;
+        self.evidence.extend(learnt.evidence);
         self.responses = Some(learnt.report);
         self.read = learnt.read;
         Ok(())
