@@ -404,6 +404,18 @@ fn odd_values() -> Vec<Value> {
         "two\u{2028}lines",
     ];
     let nested = |key: &str| object(key, object("inner", Value::from(1)));
+    // Members within a value may look like arguments.
+    let inner = [("teal", Value::Null), ("ribbon", Value::Bool(true))];
+    let inner = inner.map(|(key, value)| (key.to_owned(), value));
+    let inner = Value::Object(Map::from_iter(inner));
+    let wide = vec![Value::from("larch, basin"), inner.clone()];
+    let wide = [
+        ("inner", Value::from(1)),
+        ("deep", wide.into()),
+        ("last", inner),
+    ];
+    let wide = wide.map(|(key, value)| (key.to_owned(), value));
+    let wide = Value::Object(Map::from_iter(wide));
     let mut values: Vec<Value> = texts.into_iter().map(Value::from).collect();
     values.extend([
         Value::from(-7),
@@ -417,6 +429,7 @@ fn odd_values() -> Vec<Value> {
             Value::Array(vec![object("deep", Value::from("yes"))]),
         ),
         Value::Array(vec![nested("one"), nested("two")]),
+        wide,
     ]);
     values
 }

@@ -173,7 +173,20 @@ fn outside_texts(argument: &Pairs, list: &str) -> String {
     let opened = slot::pattern(around.between.trim());
     match (&argument.style, argument.quotes()) {
         // What begins a text may end one as well, as in `a="x="`, so that all since the opening of the list is read.
-        (Style::Json(_), _) => format!("(?<={list}(?:[^\"\\\\]|{JSON_STRING})*)"),
+        (Style::Json(around), _) => {
+            let constants = [
+                &argument.open,
+                &argument.separator,
+                &around.between,
+                &around.close,
+            ];
+            // In JSON only texts have backslashes, but the chat template may write some between arguments.
+            let other = match constants.iter().any(|constant| constant.contains('\\')) {
+                true => "[^\"\\\\]|\\\\+(?![\"\\\\])",
+                false => "[^\"\\\\]",
+            };
+            format!("(?<={list}(?:{other}|{JSON_STRING})*)")
+        }
         (Style::Quoted(_, close), _) => format!("(?<!{opened}[^{}]*)", slot::stop(close)),
         (Style::Text, Some((_, close))) => {
             let close = slot::stop(&close);

@@ -71,8 +71,7 @@ pub(super) fn keys(argument: &Pairs, choices: &Choices) -> Keys {
         "names of arguments are words in most tools",
         Keys::BeforeSign,
     );
-    let may_differ = is_said_again(argument)
-        || (is_apart(argument) && matches!(argument.style, Style::Json(_)))
+    let may_differ = matches!(argument.style, Style::Json(_))
         || between.chars().count() > 1
         || !brackets_in_values(argument).is_empty();
     let before_marker = may_differ.then(|| {
@@ -149,6 +148,11 @@ fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
     if is_apart(argument) {
         return format!("{open}{group}[^\\s{stop}]+)");
     }
+    if is_whole && matches!(argument.style, Style::Json(_)) {
+        // `a:b:1` is an argument of the name `a:b`, whose value begins as JSON does.
+        let end = format!("(?!\\s*{}\\s*{JSON_BEGINNING})", slot::pattern(marker));
+        return format!("{open}{group}(?=\\S)(?:{end}[^\\r\\n{stop}])+)");
+    }
     if is_whole {
         // `a:b: 1` is an argument of the name `a:b`.
         let space = match behind_key(argument).ends_with(char::is_whitespace) {
@@ -162,14 +166,12 @@ fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
     format!("{open}{group}[^\\s{stop}](?:[^\\r\\n{stop}]*[^\\s{stop}])?)")
 }
 
-/// The brackets behind which something in a value may look like a key. Within a JSON value keys stand between quotes, and where a marker
-/// stands before each key, nothing behind a bracket looks like one.
+/// The brackets behind which something in a value may look like a key. Where a marker stands before each key, nothing behind a bracket looks like one.
 fn brackets_in_values(argument: &Pairs) -> &'static [&'static str] {
     let is_marked = !argument.open.trim().is_empty();
     match argument.style {
         _ if is_marked || !ends_nowhere(argument) => &[],
-        // Where white space alone separates arguments, what follows a bracket within a list or an object of JSON may look like a key.
-        Style::Json(_) if gap(argument) == BLANK => &["{", "}", "\\[", "\\]"],
+        // Lists and objects of JSON are taken as a whole.
         Style::Json(_) => &[],
         _ => &["(", ")", "{", "}", "\\[", "\\]"],
     }
@@ -257,9 +259,13 @@ fn values(argument: &Pairs) -> String {
     if let Style::Json(Around { between, close }) = &argument.style {
         let (between, lead) = split_space(between, Edge::End);
         let (close, trail) = split_space(close, Edge::Start);
-        // A text of the value may have in it what closes the value.
+        // A text of the value may have in it what closes the value, and an object what looks like the next argument.
+        let any = match ends_nowhere(argument) {
+            true => Tokens::json().any(),
+            false => format!("{JSON_STRING}|[^\"]"),
+        };
         return format!(
-            "{}{}(?P<value>(?:{JSON_STRING}|[^\"])+?){}{}",
+            "{}{}(?P<value>(?:{any})+?){}{}",
             slot::pattern(between),
             if between.is_empty() {
                 "\\s+".to_owned()
@@ -302,9 +308,9 @@ fn values(argument: &Pairs) -> String {
             .iter()
             .find(|alternative| alternative.close.trim().is_empty())?;
         let (between, lead) = split_space(&bare.between, Edge::End);
-        let texts = texts_between(quotes.0.trim(), quotes.1.trim());
+        let any = Tokens::between(quotes.0.trim(), quotes.1.trim()).any();
         Some(format!(
-            "{}{}(?!{})(?P<value>(?:{texts})*?)",
+            "{}{}(?!{})(?P<value>(?:{any})*?)",
             slot::pattern(between),
             optional_space(lead),
             text::escape(quotes.0.trim()),
@@ -322,17 +328,59 @@ fn values(argument: &Pairs) -> String {
     format!("(?:{})", alternatives.join("|"))
 }
 
-/// A pattern for a JSON text, a text between these quotes, or a character that begins neither of them.
-fn texts_between(open: &str, close: &str) -> String {
-    if open == "\"" {
-        return format!("{JSON_STRING}|[^\"]");
+/// How deep within each other lists and objects are taken as a whole. What is deeper is taken character by character.
+const MAX_NESTED: usize = 6;
+
+/// The patterns of what a value of JSON is made of: texts, which may say anything, and other characters.
+pub(super) struct Tokens {
+    /// The alternatives for a text.
+    texts: String,
+    /// A condition on each other character: that no text begins there.
+    guard: String,
+}
+
+impl Tokens {
+    /// The tokens of JSON.
+    pub(super) fn json() -> Self {
+        Self {
+            texts: JSON_STRING.to_owned(),
+            guard: String::new(),
+        }
     }
-    let inner = match open == close && open.chars().count() == 1 {
-        true => format!("(?:[^{0}\\\\]|\\\\.)*", slot::stop(open)),
-        false => format!("(?:(?!{}).)*", text::escape(close)),
-    };
-    let [open, close] = [open, close].map(text::escape);
-    format!("{JSON_STRING}|{open}{inner}{close}|(?!{open})[^\"]")
+
+    /// The tokens of JSON of which some texts stand between these quotes.
+    fn between(open: &str, close: &str) -> Self {
+        if open == "\"" {
+            return Self::json();
+        }
+        let inner = match open == close && open.chars().count() == 1 {
+            true => format!("(?:[^{0}\\\\]|\\\\.)*", slot::stop(open)),
+            false => format!("(?:(?!{}).)*", text::escape(close)),
+        };
+        let [open, close] = [open, close].map(text::escape);
+        Self {
+            texts: format!("{JSON_STRING}|{open}{inner}{close}"),
+            guard: format!("(?!{open})"),
+        }
+    }
+
+    /// A pattern for one text, list or object, or for a character that begins none.
+    pub(super) fn any(&self) -> String {
+        let nested = self.nested(MAX_NESTED);
+        format!("{}|{nested}|{}[^\"]", self.texts, self.guard)
+    }
+
+    /// A pattern for a list or an object with no more than so many within each other.
+    ///
+    /// Each character has one place in it, so that it is matched in one pass. Its length grows with the depth.
+    fn nested(&self, depth: usize) -> String {
+        let within = match depth {
+            0 | 1 => String::new(),
+            _ => format!("|{}", self.nested(depth - 1)),
+        };
+        let Self { texts, guard } = self;
+        format!("[\\[{{](?:{texts}|{guard}[^\"\\[\\]{{}}]{within})*[\\]}}]")
+    }
 }
 
 fn value(between: &str, lead: &str, close: &str) -> String {

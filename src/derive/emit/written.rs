@@ -3,10 +3,12 @@
 use super::JSON_STRING;
 use super::ends::Ends;
 use super::marker::{self, Captures, Names};
+use super::pairs::Tokens;
 use crate::derive::choice::{Choices, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::{slot, text};
 use crate::derive::read::analysis::Analysis;
+use crate::derive::read::arguments::{Pairs, Style};
 use crate::derive::read::calls::ToolCalls;
 use crate::derive::read::cut::Body;
 
@@ -237,8 +239,20 @@ impl<'a> Written<'a> {
         } else {
             Captures::Name
         };
-        // A text of the arguments may have the same marker in it.
-        let between = match self.calls.body.is_json() {
+        // A text of the arguments may have the same marker in it; and so may a list of them, where the marker is made of the signs of JSON.
+        let body = &self.calls.body;
+        let is_json = body.is_json()
+            || matches!(
+                body,
+                Body::Pairs(Pairs {
+                    style: Style::Json(_),
+                    ..
+                })
+            );
+        let between = match is_json {
+            true if body.is_json() && behind.starts_with([',', ']', '}']) => {
+                format!("(?:{})*?", Tokens::json().any())
+            }
             true => format!("(?:{JSON_STRING}|[^\"])*?"),
             false => ".*?".to_owned(),
         };

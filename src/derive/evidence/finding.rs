@@ -45,6 +45,11 @@ impl Finding {
         Self::new(Severity::Error, code, text)
     }
 
+    /// Returns true if it says that calls are rendered and cannot be read.
+    pub(in crate::derive) fn is_of_calls(&self) -> bool {
+        ["calls-not-understood", "calls-without-name"].contains(&self.code)
+    }
+
     /// Returns true if the finding says that the format or an engine allows nothing better.
     pub(in crate::derive) fn is_inexpressible(&self) -> bool {
         [INEXPRESSIBLE, REFUSED_BY_ENGINE].contains(&self.code)

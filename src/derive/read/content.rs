@@ -22,9 +22,20 @@ pub(in crate::derive) struct Content {
     /// The text between content that has an opening marker and the calls behind it, without the markers of either; `None` where calls never
     /// follow content.
     pub(in crate::derive) before_calls: Option<String>,
-    /// The texts that stand beside the content only in some messages, those with calls or those that are written where there are tools, and
-    /// that open or close nothing elsewhere.
+    /// The texts that stand beside the content only in some messages, those with calls, those with a reasoning or those that are written where there are tools,
+    /// and that open or close nothing elsewhere.
     pub(in crate::derive) beside: Vec<String>,
+}
+
+/// The part that a marker before the content has.
+#[derive(Debug, Clone)]
+enum Open {
+    /// It opens the content.
+    Always(String),
+    /// It stands there beside a reasoning, and is passed over.
+    Beside(String),
+    /// None stands there.
+    Never,
 }
 
 impl Content {
@@ -55,7 +66,7 @@ impl Content {
             && with[1] != without[1]
             && with.iter().all(|one| !one.is_empty())
         {
-            self.beside = with.into();
+            self.beside.extend(with);
         }
     }
 
@@ -113,7 +124,8 @@ impl Content {
             }
         } else if !before.contains(&message.calls[0].name) && !is_empty_reasoning(before) {
             let around = [before.trim().to_owned(), behind.unwrap_or_default()];
-            self.beside = around.into_iter().filter(|one| !one.is_empty()).collect();
+            let around = around.into_iter().filter(|one| !one.is_empty());
+            self.beside.extend(around);
         }
     }
 }
@@ -176,24 +188,43 @@ pub(in crate::derive) fn read(
     } else {
         "it stands before the content although there is no reasoning"
     };
+    let beside = only_with_reasoning.then(|| {
+        let means = format!("{} beside a reasoning alone", choice::marker(&marker));
+        Candidate::new(
+            "beside a reasoning",
+            means,
+            "nothing stands before the content where there is none",
+            Open::Beside(marker.clone()),
+        )
+    });
     let last = Candidate::new(
         "the last marker",
         choice::marker(renderer.pieces.last_token(&marker)),
         "what stands before it may say something else",
-        Some(renderer.pieces.last_token(&marker).to_owned()),
+        Open::Always(renderer.pieces.last_token(&marker).to_owned()),
     );
-    let wrapped = Candidate::new("wrapped", choice::marker(&marker), because, Some(marker));
+    let wrapped = Candidate::new(
+        "wrapped",
+        choice::marker(&marker),
+        because,
+        Open::Always(marker),
+    );
     let plain = Candidate::new(
         "plain",
         "whatever nothing else claims",
         "what stands before the content might be text",
-        None,
+        Open::Never,
     );
-    let open = renderer
-        .choices
-        .choose(DecisionId::ContentOpen, [wrapped, last, plain])
-        .flatten();
-    let evidence = open.iter().map(|marker| Evidence {
+    let open = renderer.choices.choose(
+        DecisionId::ContentOpen,
+        beside.into_iter().chain([wrapped, last, plain]),
+    );
+    let (open, beside) = match open {
+        Some(Open::Always(marker)) => (Some(marker), Vec::new()),
+        Some(Open::Beside(marker)) => (None, vec![marker]),
+        Some(Open::Never) | None => (None, Vec::new()),
+    };
+    let evidence = open.iter().chain(&beside).map(|marker| Evidence {
         decision: "content open",
         marker: marker.clone(),
         reading: because.to_owned(),
@@ -203,12 +234,12 @@ pub(in crate::derive) fn read(
     });
     let evidence = evidence.collect();
     let content = Content {
-        only_with_reasoning: only_with_reasoning && open.is_some(),
+        only_with_reasoning: only_with_reasoning && (open.is_some() || !beside.is_empty()),
         open,
         others: Vec::new(),
         end_beside_reasoning: None,
         before_calls: None,
-        beside: Vec::new(),
+        beside,
     };
     (content, evidence)
 }

@@ -102,7 +102,10 @@ impl Verdict {
             } else {
                 Self::Proved
             }
-        } else if errors.all(Finding::is_inexpressible) {
+        } else if errors.all(|error| {
+            // No call was lost that a parser could have read, whether they are understood or not.
+            error.is_inexpressible() || error.is_of_calls() && rounds.inexpressible > 0
+        }) {
             Self::Inexpressible
         } else {
             Self::NotProved
@@ -255,8 +258,14 @@ impl ReasoningReport {
 
 impl ContentReport {
     pub(in crate::derive) fn of(analysis: &Analysis) -> Self {
+        let content = &analysis.content;
+        let beside = content
+            .beside
+            .iter()
+            .filter(|_| content.only_with_reasoning);
+        let open = content.open.iter().chain(beside).next();
         Self {
-            mode: match &analysis.content {
+            mode: match content {
                 Content {
                     only_with_reasoning: true,
                     ..
@@ -268,7 +277,7 @@ impl ContentReport {
                 } => ContentMode::WrappedWithReasoning,
                 _ => ContentMode::Plain,
             },
-            open: slot::show(analysis.content.open.as_deref().unwrap_or_default()),
+            open: slot::show(open.map(String::as_str).unwrap_or_default()),
             close: slot::show(analysis.turn_end.marker().trim()),
         }
     }

@@ -284,6 +284,50 @@ fn another_message_that_renders_alike_is_looked_for() {
     assert_eq!(twins("{{ m.content | trim }}\n", &nothing), expected);
 }
 
+/// A text that is written in capitals, in part or not at all is another one in another message, which renders alike.
+#[test]
+fn a_text_that_the_render_does_not_tell_is_another_one_elsewhere() {
+    let twins = |call: &str| -> Vec<String> {
+        let call = format!("{{{{ m.content }}}}{{% for c in m.tool_calls %}}{call}{{% endfor %}}");
+        let nothing = fields(&[r#""content": {"open": "<never>", "close": "</never>"}"#]);
+        Setting::default().ask(&chat(&call, ""), &nothing, |judge, subject| {
+            let judgement = judge.judge(subject);
+            let failures = judgement.failures.iter();
+            let is_plain_call = |failure: &&crate::judge::Failure| {
+                let message = judge.message(failure.round);
+                message.content.is_none() && message.reasoning.is_none() && message.calls.len() == 1
+            };
+            let mut lost = failures.filter(is_plain_call);
+            let twin = lost.find_map(|failure| judge.twin(failure.round));
+            let calls = twin
+                .iter()
+                .flat_map(|twin| twin.get("tool_calls")?.as_array());
+            let functions = calls.flatten().filter_map(|call| call.get("function"));
+            functions.map(crate::value::json::to_string).collect()
+        })
+    };
+    let call = |name: &str, arguments: &str| {
+        Some(format!(r#"{{"name": "{name}", "arguments": {arguments}}}"#))
+    };
+    let of = |name: &str, arguments: &str| {
+        format!(
+            "<{{{{ c.function.name{name} }}}}>{{{{ c.function.arguments{arguments} | tojson }}}}</>"
+        )
+    };
+    // The smallest message with a call has no arguments, whose names could be others.
+    for (written, twin) in [
+        (of("", ""), None),
+        (of(" | upper", ""), call("COUNT_SPARROWS", "{}")),
+        (
+            of("", ".values() | list"),
+            call("count_sparrows", r#"{"ORCHARD": "teal ribbon"}"#),
+        ),
+        (of("[:6]", ""), call("count_sparrowsx", "{}")),
+    ] {
+        assert_eq!(twins(&written), Vec::from_iter(twin), "{written}");
+    }
+}
+
 /// Two texts that the chat template writes alike are two messages, however odd they are.
 #[test]
 fn texts_that_are_written_alike_are_not_excused() {

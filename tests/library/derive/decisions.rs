@@ -589,22 +589,19 @@ fn losers_say_why_where_they_are_tried() {
     assert_eq!(derivation.document, plain.document);
     let close = decision(&derivation, "reasoning close");
     assert_eq!(taken(close).means, "\"[/R][A]\"");
-    let first_marker = &close.candidates[1];
+    let none = &decision(&derivation, "reasoning").candidates[1];
     assert_eq!(
-        (first_marker.means.as_str(), first_marker.fate),
-        ("\"[/R]\"", Fate::Fails)
+        (none.means.as_str(), none.fate),
+        ("no reasoning", Fate::Fails)
     );
-    let found = first_marker.counterexample.as_ref().expect("a message");
-    // The marker that would then open the content is missing where there is no reasoning.
+    let found = none.counterexample.as_ref().expect("a message");
+    let text =
+        |message: &Value, key: &str| message.get(key).and_then(Value::as_str).map(str::to_owned);
     assert_eq!(
-        found
-            .expected
-            .get("content")
-            .and_then(|value| value.as_str()),
-        Some("Marigold thicket")
+        text(&found.expected, "thinking").as_deref(),
+        Some("Lantern wharf")
     );
-    let content = found.parsed.get("content");
-    assert!(content.is_none_or(|content| content.as_str() == Some("")));
+    assert_eq!(text(&found.parsed, "thinking"), None);
     for decision in &derivation.report.decisions {
         for option in &decision.candidates {
             let shown = option.counterexample.is_some() || option.why.is_some();

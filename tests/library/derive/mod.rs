@@ -3,6 +3,7 @@
 mod decisions;
 mod engines;
 mod inputs;
+mod pairs;
 mod renamed;
 mod turns;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::support::deriving::{derive_text, findings, turns};
-use obverse::derive::{Derivation, ReasoningMode, Verdict};
+use obverse::derive::{ContentMode, Derivation, ReasoningMode, Verdict};
 use obverse::parser::parse_response;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::Value;
@@ -419,4 +419,44 @@ fn a_channel_in_which_only_calls_are_rendered() {
     let without = derive("<m>");
     assert_eq!(without.report.verdict, Verdict::Proved);
     assert!(!findings(&without).contains(&code));
+}
+
+/// What ends a reasoning or calls says what follows. No two renders of plain parts show all of it, and the messages that do not come back by them do.
+#[test]
+fn delimiters_that_are_others_beside_some_parts() {
+    let calls = "{% for c in m.tool_calls %}[do {{ c.function.name }}]{{ c.function.arguments | tojson }}[did]{% endfor %}";
+    let closed = format!(
+        "{{% if m.thinking %}}[why]{{{{ m.thinking }}}}{{{{ '[so I do]' if m.tool_calls and not m.content else '[so I do and say]' if m.tool_calls else '[so I say]' }}}}{{% endif %}}\
+         {{{{ m.content }}}}{calls}"
+    );
+    let behind = "{{ m.content }}{% for c in m.tool_calls %}|do {{ c.function.name }}{{ c.function.arguments | tojson }}{% endfor %}\
+        {% if m.thinking %}|since {{ m.thinking }}{% endif %}|";
+    for template in [closed.as_str(), behind] {
+        let derivation = turns(template, "<bot>");
+        let report = &derivation.report;
+        assert_eq!(report.verdict, Verdict::Proved, "{:#?}", report.findings);
+        assert!(findings(&derivation).contains(&"widened"), "{template}");
+        let taught = report
+            .evidence
+            .iter()
+            .filter(|one| one.decision == "response");
+        assert!(taught.count() > 0, "{template}");
+    }
+    // What somebody has chosen is not widened.
+    let plain = turns("{{ m.content }}", "<bot>");
+    assert!(!findings(&plain).contains(&"widened"));
+}
+
+/// Content stands in tags beside a reasoning, and nowhere else; what closes a reasoning stands there without a content, too.
+#[test]
+fn content_in_tags_beside_a_reasoning_alone() {
+    let template = "{% if m.thinking %}<why>{{ m.thinking }}</why>{% if m.content %}\n<say>{{ m.content }}</say>{% endif %}{% else %}{{ m.content }}{% endif %}\
+        {% if m.tool_calls %}<calls>{% set all = namespace(list=[]) %}{% for c in m.tool_calls %}\
+        {% set all.list = all.list + [{'name': c.function.name, 'arguments': c.function.arguments}] %}{% endfor %}{{ all.list | tojson }}{% endif %}";
+    let derivation = turns(template, "<bot>");
+    let report = &derivation.report;
+    assert_eq!(report.verdict, Verdict::Proved, "{:#?}", report.findings);
+    assert_eq!(report.reasoning.close, "</why>");
+    assert_eq!(report.content.mode, ContentMode::WrappedWithReasoning);
+    assert_eq!(report.content.open, "<say>");
 }
