@@ -104,7 +104,7 @@ def written_by_hand(path):
 def judge(task):
     name, source, markers, obverse, seed, amount, beside = task
     from growth import failures
-    from trial import Trial
+    from trial import SHOWN, Trial
 
     began = time.time()
     document, report = derive(obverse, source)
@@ -141,6 +141,8 @@ def judge(task):
         "unjudged_tails": trial.unjudged,
         "own_counterexamples_come_back": own_counterexamples_come_back(document, report) if report["verdict"] == "inexpressible" else None,
         "expressed_by_hand": expressed,
+        # What the report shows cannot be seen in any render by this judge, such as a name that is written in capitals.
+        "shown_was_not_asked": bool(given) and SHOWN not in trial.counts,
         "seconds": round(time.time() - began, 2),
     }
 
@@ -232,7 +234,7 @@ def main():
                 tell(failure)
             passed += not new
         elif result["verdict"] == "inexpressible":
-            all_back = not any(not f["cause"].startswith(SPACE) for f in bad) and not counts.get("ambiguous")
+            all_back = not any(not f["cause"].startswith(SPACE) for f in bad) and not counts.get("ambiguous") and not result["shown_was_not_asked"]
             entry = (result["name"], "called inexpressible")
             if result["own_counterexamples_come_back"] or result["expressed_by_hand"] or all_back:
                 back.append(result["name"])

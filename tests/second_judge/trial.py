@@ -13,6 +13,8 @@ from transformers.utils.chat_parsing import parse_response
 SECONDS = 12  # of processor time for a chat template
 BAD = ("wrong", "spoken")
 
+SHOWN = "shown by the report"  # the kind of the messages with which the report shows something inexpressible
+
 
 class Trial:
     def __init__(self, name, source, document, seed=0, amount=1.0, markers=(), given=()):
@@ -183,7 +185,7 @@ class Trial:
             way = self.ways.get("+".join(parts))
             if way is not None:
                 manner, base, offered, history = way
-                self.put("shown by the report", message, self.context(history, base, offered), manner)
+                self.put(SHOWN, message, self.context(history, base, offered), manner)
 
     def calls(self):
         """Arguments of every type, in every number, with odd names; the same function again; identifiers."""

@@ -178,26 +178,53 @@ fn each(
     calls: &[Call],
     find: impl Fn(&str, &Call) -> Option<(Range<usize>, Body)>,
 ) -> Option<Cut> {
-    let mut literals: Vec<String> = Vec::new();
-    let mut body: Option<Body> = None;
-    let mut rest = turn;
-    let mut before: Option<&Call> = None;
+    let mut bodies: Vec<(Range<usize>, Body)> = Vec::new();
+    let mut at = 0;
     for call in calls {
-        let (span, found) = find(rest, call)?;
-        let literal = slot::of_call(&rest[..span.start], call);
+        let (span, body) = find(&turn[at..], call)?;
+        let span = at + span.start..at + span.end;
+        at = span.end;
+        bodies.push((span, body));
+    }
+    as_the_last(turn, &mut bodies);
+    let mut literals: Vec<String> = Vec::new();
+    let mut rest_from = 0;
+    let mut before: Option<&Call> = None;
+    for ((span, _), call) in bodies.iter().zip(calls) {
+        let literal = slot::of_call(&turn[rest_from..span.start], call);
         literals.push(match before {
             Some(before) => slot::of_call(&literal, before),
             None => literal,
         });
-        rest = &rest[span.end..];
-        body.get_or_insert(found);
+        rest_from = span.end;
         before = Some(call);
     }
-    literals.push(slot::of_call(rest, before?));
-    Some(Cut {
-        literals,
-        body: body?,
-    })
+    literals.push(slot::of_call(&turn[rest_from..], before?));
+    let (_, body) = bodies.into_iter().next()?;
+    Some(Cut { literals, body })
+}
+
+/// Moves white space that seems to end each argument to where it begins one, if that is how the last call has it.
+///
+/// In `f\n- a: 1\ng\n- b: 2` a line feed stands before each argument. Behind those of `f` another one follows, so that it might as well
+/// end them; what follows those of the last call tells that it does not.
+fn as_the_last(turn: &str, bodies: &mut [(Range<usize>, Body)]) {
+    let Some(((_, Body::Pairs(last)), others)) = bodies.split_last_mut() else {
+        return;
+    };
+    for (span, body) in others {
+        let Body::Pairs(pairs) = body else { return };
+        let Some(space) = last.open.strip_suffix(pairs.open.as_str()) else {
+            return;
+        };
+        let is_moved = pairs.value.iter().all(|one| one.close.ends_with(space));
+        let stands = turn[..span.start].ends_with(space) && turn[..span.end].ends_with(space);
+        if space.is_empty() || !space.trim().is_empty() || !is_moved || !stands {
+            continue;
+        }
+        *span = span.start - space.len()..span.end - space.len();
+        *pairs = last.clone();
+    }
 }
 
 /// Returns the outermost object that is the call. The call's name may also stand in front of it.
@@ -331,6 +358,22 @@ mod tests {
             [open(0), format!("</call>{}", open(1)), "</call>".to_owned()]
         );
         assert_eq!(found.body, Body::Json);
+    }
+
+    #[test]
+    fn arguments_of_all_calls_are_cut_as_those_of_the_last() {
+        let calls = [probe::call_with(0, 2), probe::call_with(1, 2)];
+        let lines = calls.iter().map(|call| {
+            let arguments = call.arguments.iter();
+            let arguments =
+                arguments.map(|(key, value)| format!("\n- {key}: {}", value.as_str().unwrap()));
+            format!("\n# {}{}", call.name, arguments.collect::<String>())
+        });
+        let text = lines.collect::<String>() + "</s>";
+        let pieces = Pieces::of([], ["\n# ", "\n- ", ": ", "</s>"]);
+        let found = cut(&pieces, &text, &calls, &Choices::default()).unwrap();
+        let before = format!("\n# {}", slot::NAME);
+        assert_eq!(found.literals, [before.clone(), before, "</s>".to_owned()]);
     }
 
     #[test]
