@@ -5,9 +5,6 @@ use std::fmt;
 use super::message::{object, text_part};
 use crate::value::{Map, Value};
 
-/// Keys of the chat format that say who speaks, or to which call a message answers: nothing that a model writes.
-pub(crate) const OF_ANYONE: [&str; 2] = ["name", "tool_call_id"];
-
 /// A place in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Slot {

@@ -6,7 +6,7 @@ use super::manner::{KNOWN, Manner};
 use super::message::{Assistant, content_to_parts};
 use super::probes;
 use super::renderer::{Conversation, Renderer};
-use super::slot::{OF_ANYONE, Slot};
+use super::slot::Slot;
 use crate::chat_template::REASONING_KEYS;
 use crate::value::{Map, Value};
 
@@ -18,6 +18,9 @@ const MAX_KEYS: usize = 24;
 
 /// A type of parts, and a key, that no chat template knows.
 const INVENTED: &str = "herald";
+
+/// Keys of the chat format that say who speaks, or to which call a message answers: nothing that a model writes.
+const OF_ANYONE: [&str; 2] = ["name", "tool_call_id"];
 
 /// The beginning of all paths into messages.
 const MESSAGE: &str = "messages[].";

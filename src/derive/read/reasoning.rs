@@ -11,7 +11,7 @@ use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
-use crate::judge::slot::{OF_ANYONE, Slot};
+use crate::judge::slot::Slot;
 use crate::value::Map;
 
 /// Looks for reasoning in every way that there is: first in renders, then in prompts and in the constants at which the template cuts an
@@ -203,8 +203,7 @@ fn shown_beside(
             .filter_map(|read| read.path.strip_prefix("messages[]."))
             .filter(|key| {
                 !key.contains(['.', '['])
-                    && !["role", "content", "tool_calls"].contains(key)
-                    && !OF_ANYONE.contains(key)
+                    && !["role", "content", "tool_calls", "tool_call_id"].contains(key)
             });
         let keys = keys.map(Slot::key);
         let others = renderer.slots.iter().cloned();
