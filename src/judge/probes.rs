@@ -4,7 +4,7 @@
 //! They are made here and nowhere else: the analysis that a verdict is given on reads other messages, of other words, so that
 //! nothing can be right for its own probes alone.
 
-use super::message::{Assistant, Call};
+use super::message::{self, Assistant, Call};
 use crate::value::{Integer, Map, Value};
 
 /// The texts that the user says first, and later.
@@ -405,17 +405,15 @@ fn odd_values() -> Vec<Value> {
     ];
     let nested = |key: &str| object(key, object("inner", Value::from(1)));
     // Members within a value may look like arguments.
-    let inner = [("teal", Value::Null), ("ribbon", Value::Bool(true))];
-    let inner = inner.map(|(key, value)| (key.to_owned(), value));
-    let inner = Value::Object(Map::from_iter(inner));
-    let wide = vec![Value::from("larch, basin"), inner.clone()];
-    let wide = [
+    let inner = message::object([("teal", Value::Null), ("ribbon", Value::Bool(true))]);
+    let wide = message::object([
         ("inner", Value::from(1)),
-        ("deep", wide.into()),
+        (
+            "deep",
+            vec![Value::from("larch, basin"), inner.clone()].into(),
+        ),
         ("last", inner),
-    ];
-    let wide = wide.map(|(key, value)| (key.to_owned(), value));
-    let wide = Value::Object(Map::from_iter(wide));
+    ]);
     let mut values: Vec<Value> = texts.into_iter().map(Value::from).collect();
     values.extend([
         Value::from(-7),

@@ -17,10 +17,14 @@ pub fn turns(assistant: &str, prompt: &str) -> Derivation {
 
 /// The same for the engines named.
 pub fn turns_for(engines: &[Engine], assistant: &str) -> Derivation {
+    turns_with(assistant, &Options::default().engines(engines.to_vec()))
+}
+
+/// The same with these options.
+pub fn turns_with(assistant: &str, options: &Options) -> Derivation {
     let source =
         chat_template::from_text("test", &turns_text(assistant, "<bot>")).expect("a template");
-    let options = Options::default().engines(engines.to_vec());
-    derive(&source, &options).expect("derived")
+    derive(&source, options).expect("derived")
 }
 
 fn turns_text(assistant: &str, prompt: &str) -> String {

@@ -431,8 +431,8 @@ impl<'t> Render<'t> {
 
     fn stmt(&mut self, stmt: &'t Stmt, scope: &Rc<Scope>) -> Result<Flow, Fault> {
         let may_be_printed_again = matches!(stmt, Stmt::For(_) | Stmt::Emit(_));
-        if may_be_printed_again && self.print_again(stmt, scope)? {
-            return Ok(Flow::On);
+        if may_be_printed_again && let Some(flow) = self.print_again(stmt, scope)? {
+            return Ok(flow);
         }
         self.run_stmt(stmt, scope)
     }

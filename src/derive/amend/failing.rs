@@ -57,12 +57,11 @@ impl Amended {
             let cases = &self.proof.judgement.cases;
             let lined = learn::lined(engines, &self.document, &template, &lost, cases, field);
             let taken = {
-                let mut keeps = bench.keeps(&self.proof);
+                let mut proves = bench.brings_more_back(&self.proof);
                 lined.into_iter().find_map(|document| {
                     let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
-                    let proof = keeps(&Arc::new(template))?;
-                    let is_better = proof.failing().len() < self.proof.failing().len();
-                    is_better.then_some((document, proof))
+                    let proof = proves(&Arc::new(template))?;
+                    Some((document, proof))
                 })
             };
             if let Some((document, proof)) = taken {
@@ -75,12 +74,15 @@ impl Amended {
         Ok(())
     }
 
-    /// Reads what is written otherwise in messages that do not come back, as it is read off recorded responses: a delimiter that is another one beside some parts
-    /// of a message, or a part that begins where nothing has closed the one before.
+    /// Reads delimiters that are others beside some parts of a message, and parts that end where the next one begins.
     ///
-    /// What a delimiter looks like is read off a few messages, and told from what they share. Some chat templates end a reasoning otherwise where calls
-    /// follow it and not a content. Messages of plain words show that, since nothing in them is like a delimiter; and their renders are responses of which the
-    /// message is known.
+    /// What a delimiter looks like was read off a few renders. A chat template may end a reasoning with `[so I do]` where calls follow it, and with `[so I say]`
+    /// where an answer does. The renders of messages that do not come back show it: they are responses of which the message is known, and are learnt from as
+    /// recorded ones are. Messages of plain words are taken, since nothing in them is like a delimiter.
+    ///
+    /// # Errors
+    ///
+    /// When an amendment is no valid response template.
     pub(in crate::derive) fn widen(
         &mut self,
         bench: &Bench<'_>,
@@ -89,62 +91,42 @@ impl Amended {
     ) -> Result<(), DeriveError> {
         let failing = self.proof.failing().iter();
         let failing = failing.filter(|failure| failure.plain && may_come_back(bench, failure));
-        let failing: Vec<&Failure> = failing.take(MAX_TEACHING).collect();
-        if failing.is_empty() {
+        let recorded = failing.take(MAX_TEACHING).map(|failure| Recorded {
+            name: format!("a message that did not come back, {}", failure.place),
+            response: failure.found.response.clone(),
+            prefix: Some(failure.found.prefix.clone()),
+            tools: bench.judge.tools(failure.round).to_vec(),
+            expected: Some(failure.found.expected.clone()),
+        });
+        let recorded: Vec<Recorded> = recorded.collect();
+        if recorded.is_empty() {
             return Ok(());
         }
-        let recorded: Vec<Recorded> = failing
+        let prompts = recorded
             .iter()
-            .map(|failure| Recorded {
-                name: failure.place.clone(),
-                response: failure.found.response.clone(),
-                prefix: Some(failure.found.prefix.clone()),
-                tools: bench.judge.tools(failure.round).to_vec(),
-                expected: Some(failure.found.expected.clone()),
-            })
-            .collect();
+            .map(|one| one.prefix.iter().cloned().collect());
         let lessons = learn::Lessons {
-            prompts: recorded
-                .iter()
-                .map(|one| one.prefix.iter().cloned().collect())
-                .collect(),
+            prompts: prompts.collect(),
             recorded: &recorded,
             constants,
             engines,
         };
-        let learnt = {
-            let mut keeps = bench.keeps(&self.proof);
-            let mut left = self.proof.failing().len();
-            let keeps = |template: &Arc<ResponseTemplate>| {
-                let proof = keeps(template)?;
-                let now = proof.failing().len();
-                (now < left).then(|| {
-                    left = now;
-                    proof
-                })
-            };
-            let (document, template) = (self.document.clone(), self.template()?);
-            learn::learn(
-                &lessons,
-                document,
-                template,
-                &self.proof.judgement.cases,
-                None,
-                keeps,
-            )
+        let (document, template) = (self.document.clone(), self.template()?);
+        let cases = &self.proof.judgement.cases;
+        let proves = bench.brings_more_back(&self.proof);
+        let learnt = learn::learn(&lessons, document, template, cases, None, proves);
+        let Some(proof) = learnt.proof else {
+            return Ok(());
         };
-        if let Some(proof) = learnt.proof {
-            let widened = learnt.report.widenings.iter();
-            let widened: Vec<String> = widened
-                .map(|widening| format!("for {}, {}", widening.field, widening.text))
-                .collect();
-            let told = format!(
-                "not every message is written in the same way; so, {}",
-                widened.join("; ")
-            );
-            self.take(learnt.document, proof, "widened", told);
-            self.evidence.extend(learnt.evidence);
-        }
+        let widened = learnt.report.widenings.iter();
+        let widened = widened.map(|widening| format!("for {}, {}", widening.field, widening.text));
+        let widened: Vec<String> = widened.collect();
+        let told = format!(
+            "not every message is written in the same way; so, {}",
+            widened.join("; ")
+        );
+        self.take(learnt.document, proof, "widened", told);
+        self.evidence.extend(learnt.evidence);
         Ok(())
     }
 
@@ -213,12 +195,10 @@ impl Amended {
             }
         }
         all.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
-        let mut keeps = bench.keeps(&self.proof);
+        let mut proves = bench.brings_more_back(&self.proof);
         for (_, template, proposal) in all.into_iter().take(*proofs) {
             *proofs -= 1;
-            if let Some(proof) = keeps(&template)
-                && proof.failing().len() < self.proof.failing().len()
-            {
+            if let Some(proof) = proves(&template) {
                 let narrow::Proposal { document, told } = proposal;
                 return Ok(Some(Narrowed {
                     document,

@@ -62,6 +62,21 @@ impl Bench<'_> {
             is_kept.then_some(now)
         }
     }
+
+    /// Returns a function as [`Bench::keeps`] does, that also asks for more messages than came back before, and than with the last response
+    /// template of which it returned a proof.
+    fn brings_more_back(
+        &self,
+        proof: &Proof,
+    ) -> impl FnMut(&Arc<ResponseTemplate>) -> Option<Proof> {
+        let mut keeps = self.keeps(proof);
+        let mut failing = proof.failing().len();
+        move |template| {
+            let now = keeps(template).filter(|now| now.failing().len() < failing)?;
+            failing = now.failing().len();
+            Some(now)
+        }
+    }
 }
 
 /// A response template with the amendments that were taken.

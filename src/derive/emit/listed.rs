@@ -146,7 +146,7 @@ fn end_of_list(pieces: &Pieces, marker: &str, text_end: &str) -> String {
 fn has_json(body: &Body) -> bool {
     match body {
         Body::Json => true,
-        Body::Pairs(argument) => matches!(argument.style, Style::Json(_)),
+        Body::Pairs(argument) => argument.are_json(),
         Body::Dialect(_) | Body::Object(_) | Body::Array(_) => false,
     }
 }

@@ -14,6 +14,7 @@ mod pairs;
 mod tail;
 mod target;
 mod texts;
+mod tokens;
 mod written;
 
 use indexmap::IndexMap;

@@ -1,6 +1,7 @@
 //! Arguments with keys and values apart, as `xml-inline` reads them.
 
-use super::{JSON_STRING, loose};
+use super::loose;
+use super::tokens::Tokens;
 use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::{slot, text};
@@ -71,7 +72,7 @@ pub(super) fn keys(argument: &Pairs, choices: &Choices) -> Keys {
         "names of arguments are words in most tools",
         Keys::BeforeSign,
     );
-    let may_differ = matches!(argument.style, Style::Json(_))
+    let may_differ = argument.are_json()
         || between.chars().count() > 1
         || !brackets_in_values(argument).is_empty();
     let before_marker = may_differ.then(|| {
@@ -148,7 +149,7 @@ fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
     if is_apart(argument) {
         return format!("{open}{group}[^\\s{stop}]+)");
     }
-    if is_whole && matches!(argument.style, Style::Json(_)) {
+    if is_whole && argument.are_json() {
         // `a:b:1` is an argument of the name `a:b`, whose value begins as JSON does.
         let end = format!("(?!\\s*{}\\s*{JSON_BEGINNING})", slot::pattern(marker));
         return format!("{open}{group}(?=\\S)(?:{end}[^\\r\\n{stop}])+)");
@@ -166,14 +167,13 @@ fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
     format!("{open}{group}[^\\s{stop}](?:[^\\r\\n{stop}]*[^\\s{stop}])?)")
 }
 
-/// The brackets behind which something in a value may look like a key. Where a marker stands before each key, nothing behind a bracket looks like one.
+/// The brackets behind which something in a value may look like a key. Lists and objects of JSON are taken as a whole, and where a marker stands before each
+/// key, nothing behind a bracket looks like one.
 fn brackets_in_values(argument: &Pairs) -> &'static [&'static str] {
     let is_marked = !argument.open.trim().is_empty();
-    match argument.style {
-        _ if is_marked || !ends_nowhere(argument) => &[],
-        // Lists and objects of JSON are taken as a whole.
-        Style::Json(_) => &[],
-        _ => &["(", ")", "{", "}", "\\[", "\\]"],
+    match argument.are_json() || is_marked || !ends_nowhere(argument) {
+        true => &[],
+        false => &["(", ")", "{", "}", "\\[", "\\]"],
     }
 }
 
@@ -262,7 +262,7 @@ fn values(argument: &Pairs) -> String {
         // A text of the value may have in it what closes the value, and an object what looks like the next argument.
         let any = match ends_nowhere(argument) {
             true => Tokens::json().any(),
-            false => format!("{JSON_STRING}|[^\"]"),
+            false => Tokens::json().flat(),
         };
         return format!(
             "{}{}(?P<value>(?:{any})+?){}{}",
@@ -326,61 +326,6 @@ fn values(argument: &Pairs) -> String {
         .chain(alternatives)
         .collect();
     format!("(?:{})", alternatives.join("|"))
-}
-
-/// How deep within each other lists and objects are taken as a whole. What is deeper is taken character by character.
-const MAX_NESTED: usize = 6;
-
-/// The patterns of what a value of JSON is made of: texts, which may say anything, and other characters.
-pub(super) struct Tokens {
-    /// The alternatives for a text.
-    texts: String,
-    /// A condition on each other character: that no text begins there.
-    guard: String,
-}
-
-impl Tokens {
-    /// The tokens of JSON.
-    pub(super) fn json() -> Self {
-        Self {
-            texts: JSON_STRING.to_owned(),
-            guard: String::new(),
-        }
-    }
-
-    /// The tokens of JSON of which some texts stand between these quotes.
-    fn between(open: &str, close: &str) -> Self {
-        if open == "\"" {
-            return Self::json();
-        }
-        let inner = match open == close && open.chars().count() == 1 {
-            true => format!("(?:[^{0}\\\\]|\\\\.)*", slot::stop(open)),
-            false => format!("(?:(?!{}).)*", text::escape(close)),
-        };
-        let [open, close] = [open, close].map(text::escape);
-        Self {
-            texts: format!("{JSON_STRING}|{open}{inner}{close}"),
-            guard: format!("(?!{open})"),
-        }
-    }
-
-    /// A pattern for one text, list or object, or for a character that begins none.
-    pub(super) fn any(&self) -> String {
-        let nested = self.nested(MAX_NESTED);
-        format!("{}|{nested}|{}[^\"]", self.texts, self.guard)
-    }
-
-    /// A pattern for a list or an object with no more than so many within each other.
-    ///
-    /// Each character has one place in it, so that it is matched in one pass. Its length grows with the depth.
-    fn nested(&self, depth: usize) -> String {
-        let within = match depth {
-            0 | 1 => String::new(),
-            _ => format!("|{}", self.nested(depth - 1)),
-        };
-        let Self { texts, guard } = self;
-        format!("[\\[{{](?:{texts}|{guard}[^\"\\[\\]{{}}]{within})*[\\]}}]")
-    }
 }
 
 fn value(between: &str, lead: &str, close: &str) -> String {

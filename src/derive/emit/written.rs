@@ -1,14 +1,12 @@
 //! The facts that writing the region of calls needs, and the patterns for the text that opens a call.
 
-use super::JSON_STRING;
 use super::ends::Ends;
 use super::marker::{self, Captures, Names};
-use super::pairs::Tokens;
+use super::tokens::Tokens;
 use crate::derive::choice::{Choices, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::{slot, text};
 use crate::derive::read::analysis::Analysis;
-use crate::derive::read::arguments::{Pairs, Style};
 use crate::derive::read::calls::ToolCalls;
 use crate::derive::read::cut::Body;
 
@@ -240,22 +238,15 @@ impl<'a> Written<'a> {
             Captures::Name
         };
         // A text of the arguments may have the same marker in it; and so may a list of them, where the marker is made of the signs of JSON.
-        let body = &self.calls.body;
-        let is_json = body.is_json()
-            || matches!(
-                body,
-                Body::Pairs(Pairs {
-                    style: Style::Json(_),
-                    ..
-                })
-            );
-        let between = match is_json {
-            true if body.is_json() && behind.starts_with([',', ']', '}']) => {
-                format!("(?:{})*?", Tokens::json().any())
+        let tokens = match &self.calls.body {
+            body if body.is_json() && behind.starts_with([',', ']', '}']) => {
+                Some(Tokens::json().any())
             }
-            true => format!("(?:{JSON_STRING}|[^\"])*?"),
-            false => ".*?".to_owned(),
+            body if body.is_json() => Some(Tokens::json().flat()),
+            Body::Pairs(pairs) if pairs.are_json() => Some(Tokens::json().flat()),
+            _ => None,
         };
+        let between = tokens.map_or_else(|| ".*?".to_owned(), |tokens| format!("(?:{tokens})*?"));
         let ends_in_slot = behind.ends_with(slot::is_one);
         let behind = marker::behind(self.pieces, behind, captures);
         // The value in a slot is whole where white space follows it.

@@ -250,6 +250,11 @@ pub(in crate::derive) fn pairs(
 }
 
 impl Pairs {
+    /// Returns true if every value is written as JSON.
+    pub(in crate::derive) fn are_json(&self) -> bool {
+        matches!(self.style, Style::Json(_))
+    }
+
     /// Returns true if an argument ends its line.
     pub(in crate::derive) fn ends_line(&self) -> bool {
         let mut around = self.around().into_iter();

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::support::deriving::{derive_text, findings, turns};
-use obverse::derive::{ContentMode, Derivation, ReasoningMode, Verdict};
+use crate::support::deriving::{derive_text, findings, turns, turns_with};
+use obverse::derive::{ContentMode, Derivation, Options, ReasoningMode, Verdict};
 use obverse::parser::parse_response;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::Value;
@@ -442,9 +442,13 @@ fn delimiters_that_are_others_beside_some_parts() {
             .filter(|one| one.decision == "response");
         assert!(taught.count() > 0, "{template}");
     }
-    // What somebody has chosen is not widened.
+    // Where all comes back nothing is widened, and nothing is where somebody has chosen a delimiter.
     let plain = turns("{{ m.content }}", "<bot>");
     assert!(!findings(&plain).contains(&"widened"));
+    let chosen = ("reasoning close delimiter".to_owned(), "literal".to_owned());
+    let chosen = turns_with(&closed, &Options::default().prefer(vec![chosen]));
+    assert!(!findings(&chosen).contains(&"widened"));
+    assert_eq!(chosen.report.verdict, Verdict::NotProved);
 }
 
 /// Content stands in tags beside a reasoning, and nowhere else; what closes a reasoning stands there without a content, too.

@@ -120,19 +120,23 @@ impl PrintedTools {
 }
 
 impl<'t> Render<'t> {
-    /// Prints what the statement printed in an earlier render, or runs it and remembers what it prints. Returns false, with nothing done,
-    /// if it is to be run without that.
-    pub(super) fn print_again(&mut self, stmt: &'t Stmt, scope: &Rc<Scope>) -> Result<bool, Fault> {
+    /// Prints what the statement printed in an earlier render, or runs it and remembers what it prints. Returns where to go on, or `None`,
+    /// with nothing done, if it is to be run without that.
+    pub(super) fn print_again(
+        &mut self,
+        stmt: &'t Stmt,
+        scope: &Rc<Scope>,
+    ) -> Result<Option<Flow>, Fault> {
         let Some(known) = self.printed_tools else {
-            return Ok(false);
+            return Ok(None);
         };
         let Printed::Once { macros, text } = known.of(self.tree, stmt) else {
-            return Ok(false);
+            return Ok(None);
         };
         let is_set = |name: Name| scope.get(name).is_some();
         let is_macro = |(name, index): &(Name, usize)| matches!(scope.get(*name), Some(Py::Macro(found, _)) if found == *index);
         if self.tree.find_name(TOOLS).is_none_or(is_set) || !macros.iter().all(is_macro) {
-            return Ok(false);
+            return Ok(None);
         }
         match text {
             Some((text, steps)) => {
@@ -145,16 +149,15 @@ impl<'t> Render<'t> {
             None => {
                 let (before, fuel) = (self.out.len(), self.fuel);
                 let flow = self.run_stmt(stmt, scope)?;
-                debug_assert_eq!(
-                    flow,
-                    Flow::On,
-                    "a loop and an expression end where they end"
-                );
+                // Printing again goes on behind the statement, and so it is right only for one that does.
+                if flow != Flow::On {
+                    return Ok(Some(flow));
+                }
                 let steps = fuel - self.fuel;
                 known.keep(stmt, &self.out.buffer()[before..], steps);
             }
         }
-        Ok(true)
+        Ok(Some(Flow::On))
     }
 }
 
