@@ -404,13 +404,13 @@ fn odd_values() -> Vec<Value> {
         "two\u{2028}lines",
     ];
     let nested = |key: &str| object(key, object("inner", Value::from(1)));
-    // Members within a value may look like arguments.
+    // Members within a value may look like arguments, and what follows an object in a list like what closes the call.
     let inner = message::object([("teal", Value::Null), ("ribbon", Value::Bool(true))]);
     let wide = message::object([
         ("inner", Value::from(1)),
         (
             "deep",
-            vec![Value::from("larch, basin"), inner.clone()].into(),
+            vec!["larch, basin".into(), inner.clone(), "larch".into()].into(),
         ),
         ("last", inner),
     ]);

@@ -266,7 +266,7 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     let bare = (ends_in_bracket && is_bare).then(|| {
         behind("what closes a call may stand in an argument as well, where no arguments end")
     });
-    let ending = (ends_in_bracket && is_bare).then(|| {
+    let ending = ends_in_bracket.then(|| {
         let because = "what closes a call may stand in a text of the arguments as well, even behind a bracket";
         let pattern = before_the_end(written, &close);
         pattern_candidate("where the calls end or go on", because, pattern)
