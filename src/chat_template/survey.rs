@@ -1,6 +1,6 @@
 //! A survey of a template's syntax tree, without rendering: its constants, its variables, and what it compares them with.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::syntax::tree::{
     Arg, BinaryOp, CompareOp, Expr, ExprKind, Literal, Macro, Name, Stmt, Target, Tree,
@@ -35,7 +35,7 @@ const GLOBALS: [&str; 13] = [
 ];
 
 /// The methods of a text that search it for another one.
-const SEARCHES: [&str; 14] = [
+const SEARCHES: [&str; 16] = [
     "split",
     "rsplit",
     "partition",
@@ -50,6 +50,8 @@ const SEARCHES: [&str; 14] = [
     "index",
     "count",
     "strip",
+    "lstrip",
+    "rstrip",
 ];
 
 struct Walk<'t> {
@@ -58,6 +60,9 @@ struct Walk<'t> {
     seen: HashSet<&'t str>,
     /// The names set so far, by scope.
     bound: Vec<HashSet<Name>>,
+    /// The names that were set to a variable from outside, or to what stands in its place, with that variable: `effort` in
+    /// `{% set effort = reasoning_effort | default("low") %}`.
+    aliases: HashMap<Name, &'t str>,
 }
 
 impl Survey {
@@ -67,6 +72,7 @@ impl Survey {
             found: Self::default(),
             seen: HashSet::new(),
             bound: vec![HashSet::new()],
+            aliases: HashMap::new(),
         };
         walk.body(&tree.body);
         walk.found
@@ -161,6 +167,12 @@ impl<'t> Walk<'t> {
             }
             Stmt::Set { target, value } => {
                 self.expr(value);
+                if let Target::Name(name) = target {
+                    match self.variable_of(value) {
+                        Some(variable) => self.aliases.insert(*name, variable),
+                        None => self.aliases.remove(name),
+                    };
+                }
                 self.target(target);
             }
             Stmt::SetBlock {
@@ -229,6 +241,11 @@ impl<'t> Walk<'t> {
             ExprKind::Item(subject, key) => {
                 self.expr(subject);
                 self.expr(key);
+                if let ExprKind::Dict(items) = &subject.kind {
+                    for (known, _) in items {
+                        self.compared(key, known);
+                    }
+                }
             }
             ExprKind::Slice {
                 subject,
@@ -359,19 +376,31 @@ impl<'t> Walk<'t> {
         }
     }
 
-    fn candidate(&mut self, subject: &'t Expr, value: Value) {
-        let subject = match &subject.kind {
-            // `enable_thinking | default(true)` is still about `enable_thinking`.
+    /// Returns the variable from outside that an expression has the value of, where that is given: `enable_thinking | default(true)` is about
+    /// `enable_thinking`, and so are `enable_thinking or false` and what was set to any of these.
+    fn variable_of(&self, expr: &Expr) -> Option<&'t str> {
+        match &expr.kind {
+            ExprKind::Var(name) => {
+                let alias = || self.aliases.get(name).copied();
+                self.free(*name).or_else(alias)
+            }
             ExprKind::Filter {
                 subject: Some(subject),
                 ..
-            } => subject,
-            _ => subject,
-        };
-        let ExprKind::Var(name) = &subject.kind else {
+            } => self.variable_of(subject),
+            ExprKind::If { then, .. } => self.variable_of(then),
+            ExprKind::Chain(first, rest) => {
+                let is_or = |(op, _): &(BinaryOp, Expr)| matches!(op, BinaryOp::Or);
+                rest.iter().all(is_or).then(|| self.variable_of(first))?
+            }
+            _ => None,
+        }
+    }
+
+    fn candidate(&mut self, subject: &'t Expr, value: Value) {
+        let Some(text) = self.variable_of(subject) else {
             return;
         };
-        let Some(text) = self.free(*name) else { return };
         let candidates = &mut self.found.candidates;
         let at = candidates
             .iter()

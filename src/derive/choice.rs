@@ -94,6 +94,8 @@ pub(super) enum DecisionId {
     ArgumentValues,
     /// How the first of the markers that open a call is read: as required, or as one that may be missing.
     CallLead,
+    /// How the place of a call's id is read: as one that has an id, or as one that may be empty.
+    CallId,
     /// Which characters a function's name has.
     FunctionNames,
     /// Where an argument's name ends.
@@ -141,6 +143,7 @@ impl DecisionId {
             Self::AroundArgument => "around an argument",
             Self::ArgumentValues => "argument values",
             Self::CallLead => "first marker of a call",
+            Self::CallId => "id of a call",
             Self::FunctionNames => "names of functions",
             Self::ArgumentNames => "names of arguments",
             Self::CallsInList => "calls in a list",
@@ -180,6 +183,7 @@ impl DecisionId {
             | Self::AroundArgument
             | Self::ArgumentValues
             | Self::CallLead
+            | Self::CallId
             | Self::FunctionNames
             | Self::ArgumentNames
             | Self::CallsInList

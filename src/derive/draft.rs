@@ -17,7 +17,8 @@ use super::evidence::decision::Decision;
 use super::read::analysis::Analysis;
 use super::render::cost::{self, Cost};
 use super::render::renderer::Renderer;
-use super::{DeriveError, Options, emit, late, learn, proof, search};
+use super::search::{self, Search};
+use super::{DeriveError, Options, emit, late, learn, proof};
 use crate::chat_template::ChatTemplateSource;
 use crate::judge::{Judge, RoundId, Scrutiny};
 use crate::response_template::ResponseTemplate;
@@ -71,30 +72,29 @@ pub(super) fn proved(bench: &Bench<'_>) -> Result<Draft, DeriveError> {
 fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
     let (renderer, judge, options) = (bench.renderer, bench.judge, bench.options);
     let searched = late::searched(options);
+    let mut search = Search::settle(renderer, judge, &searched, scrutiny)?;
+    let (amended, mending);
+    (amended, mending) = cost::measured(judge, || {
+        // Where somebody has chosen a delimiter, all stay as they are.
+        match searched.prefer.is_empty() {
+            true => mended(bench, &mut search, scrutiny),
+            false => Ok(unamended(search.best())),
+        }
+    });
+    let mut amended = amended?;
     let search::Settled {
         analysis,
-        document,
-        proof,
         mut decisions,
         mut cost,
-    } = search::settle(renderer, judge, &searched, scrutiny)?;
+    } = search.end();
     let on = amend::Bench {
         judge,
         analysis: &analysis,
         target: emit::Target::of(&options.engines),
         scrutiny,
     };
-    let mut amended = Amended::new(document, proof);
     let done;
     (done, cost.amendments) = cost::measured(judge, || {
-        // Where somebody has chosen a delimiter, all stay as they are.
-        if searched.prefer.is_empty() {
-            amended.read_by_lines(&on, &options.engines)?;
-            let special = bench.source.tokens.special.clone();
-            let constants = learn::Constants::new(&renderer.pieces, special);
-            amended.widen(&on, &options.engines, constants)?;
-            amended.narrow(&on, &options.engines)?;
-        }
         amended.close_at_end_tokens(&on, &bench.source.tokens.end, &options.engines);
         amended.read_made_ids(&on);
         if !options.responses.is_empty() {
@@ -107,6 +107,7 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
         amended.spell_out(&on, options)?;
         amended.template()
     });
+    cost.amendments += mending;
     let template = done?;
     decisions.append(&mut amended.decisions);
     Ok(Draft {
@@ -117,6 +118,50 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
         scrutiny,
         cost,
     })
+}
+
+/// The outcome of the search as it is.
+fn unamended(best: &search::Proven) -> Amended {
+    Amended::new(best.document().clone(), best.proof().clone())
+}
+
+/// The outcome of the search with amendments for messages that do not come back. Where some still do not, the search goes on from there, as long as more
+/// comes back by it.
+///
+/// # Errors
+///
+/// When an amendment is no valid response template.
+fn mended(
+    bench: &Bench<'_>,
+    search: &mut Search<'_>,
+    scrutiny: Scrutiny,
+) -> Result<Amended, DeriveError> {
+    let engines = &bench.options.engines;
+    let special = &bench.source.tokens.special;
+    let mend = |best: &search::Proven| -> Result<Amended, DeriveError> {
+        let on = amend::Bench {
+            judge: bench.judge,
+            analysis: best.analysis(),
+            target: emit::Target::of(engines),
+            scrutiny,
+        };
+        let mut amended = unamended(best);
+        amended.read_by_lines(&on, engines)?;
+        let constants = learn::Constants::new(&bench.renderer.pieces, special.clone());
+        amended.widen(&on, engines, constants)?;
+        amended.narrow(&on, engines)?;
+        Ok(amended)
+    };
+    let mut amended = mend(search.best())?;
+    // Where nothing was mended, the search has nothing new to go on from.
+    while !amended.findings.is_empty() && !amended.proof.failing().is_empty() {
+        let better = search.resume(&amended.proof, |best| mend(best).ok(), |made| &made.proof);
+        match better {
+            Some(better) => amended = better,
+            None => break,
+        }
+    }
+    Ok(amended)
 }
 
 impl Draft {

@@ -62,6 +62,30 @@ pub(super) fn next_to_texts(
     beside
 }
 
+/// How many characters of constants are tried.
+const MAX_SOUGHT: usize = 8;
+
+/// How many characters a constant has at most that a text may be asked for at its beginning.
+const MAX_ASKED: usize = 3;
+
+/// The punctuation of the chat template's short constants, other than `known`. A chat template may ask a text if it begins with such a character, and
+/// write it otherwise then, as one that puts a backslash before a slash.
+pub(super) fn asked_for<'c>(
+    constants: impl Iterator<Item = &'c str>,
+    known: &[String],
+) -> Vec<String> {
+    let short = constants.filter(|constant| {
+        constant.len() <= MAX_ASKED && constant.chars().all(is_special_character)
+    });
+    let mut found: Vec<String> = Vec::new();
+    for character in short.flat_map(str::chars).map(String::from) {
+        if found.len() < MAX_SOUGHT && !found.contains(&character) && !known.contains(&character) {
+            found.push(character);
+        }
+    }
+    found
+}
+
 /// Returns all texts of a message, each of which stands in a render once if at all.
 fn texts_of<'m>(message: &'m Assistant, further: Option<&'m str>) -> Vec<&'m str> {
     let texts = [&message.reasoning, &message.content];
@@ -98,12 +122,14 @@ impl Beside {
             let gap = turn.get(end.unwrap_or(0)..start).unwrap_or_default();
             if end.is_some() {
                 self.add(beginnings(gap));
+                self.add(behind_quote(gap));
             }
             self.add(endings(gap));
             end = Some(stop);
         }
         if let Some(end) = end {
             self.add(beginnings(&turn[end..]));
+            self.add(behind_quote(&turn[end..]));
         }
     }
 
@@ -141,6 +167,15 @@ fn beginnings(gap: &str) -> [&str; 2] {
     let goes_on = gap[run.len()..].starts_with(char::is_alphanumeric);
     let pair = run.get(..2).filter(|_| goes_on || run.len() > 2);
     [run.get(..1).unwrap_or_default(), pair.unwrap_or_default()]
+}
+
+/// Returns the quote that ends a text together with the punctuation character behind it, and that character: `"}` and `}`. A text may have both in it, and
+/// the quote escaped.
+fn behind_quote(gap: &str) -> [&str; 2] {
+    let pair = gap
+        .get(..2)
+        .filter(|pair| pair.starts_with(['"', '\'']) && pair.chars().all(is_special_character));
+    [pair.map_or("", |pair| &pair[1..]), pair.unwrap_or_default()]
 }
 
 /// Returns the last punctuation character of the text before, and the last two where more stands before them.
@@ -184,6 +219,13 @@ mod tests {
     }
 
     #[test]
+    fn short_constants_are_what_a_text_may_be_asked_for() {
+        let constants = ["/\\", "<b>", "->-", "", "*", "/"].into_iter();
+        let found = asked_for(constants, &["*".to_owned()]);
+        assert_eq!(found, ["/", "\\", "-", ">"]);
+    }
+
+    #[test]
     fn the_outermost_characters_are_tried() {
         assert_eq!(characters("one</t>"), ["<", "</"]);
         assert_eq!(characters("<t>one"), [">"]);
@@ -193,6 +235,12 @@ mod tests {
         assert_eq!(characters("one"), [""; 0]);
         assert_eq!(characters("| one"), ["|"]);
         assert_eq!(characters("two!one"), ["!"]);
+    }
+
+    #[test]
+    fn what_follows_the_quote_of_a_text_is_tried() {
+        assert_eq!(characters("{\"a\": \"one\"}\n"), ["\"", "}", "\"}"]);
+        assert_eq!(characters("one\" two"), ["\""]);
     }
 
     #[test]

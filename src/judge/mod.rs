@@ -81,6 +81,9 @@ pub use trial::Counterexample;
 use trial::{Outcome, Tried};
 pub(crate) use unproved::Unproved;
 
+/// The user's text, behind which a turn of the model stands in every render.
+pub(crate) const ASKED: &str = probes::USER;
+
 /// A response of the judged format and the message that it was seen to parse to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Case {

@@ -11,6 +11,9 @@ use super::shown;
 use super::slot::Slot;
 use crate::value::{Map, Value};
 
+/// A value for kwargs that no chat template compares one with.
+const UNKNOWN: &str = "zircon";
+
 /// How many settings of the kwargs are tried; beyond that they repeat each other.
 const MAX_SETTINGS: usize = 8;
 
@@ -70,20 +73,25 @@ pub(super) fn settings(
     let mut settings = vec![Map::new()];
     let mut seen: Vec<_> = signature(&Map::new()).into_iter().collect();
     let mut left_out = 0;
+    let mut is_other = |kwargs: &Map| {
+        let found = signature(kwargs).filter(|found| !seen.contains(found));
+        let is_other = found.is_some();
+        seen.extend(found);
+        match is_other {
+            true if settings.len() < MAX_SETTINGS => settings.push(kwargs.clone()),
+            true => left_out += 1,
+            false => {}
+        }
+        is_other
+    };
     for (name, values) in renderer.source().kwargs() {
+        let mut is_read = false;
         for value in values {
-            let kwargs = Map::from_iter([(name.clone(), value)]);
-            match signature(&kwargs) {
-                Some(found) if !seen.contains(&found) => {
-                    seen.push(found);
-                    if settings.len() < MAX_SETTINGS {
-                        settings.push(kwargs);
-                    } else {
-                        left_out += 1;
-                    }
-                }
-                _ => {}
-            }
+            is_read |= is_other(&Map::from_iter([(name.clone(), value)]));
+        }
+        // A text that the chat template does not know matters where it writes the text.
+        if is_read {
+            is_other(&Map::from_iter([(name, Value::from(UNKNOWN))]));
         }
     }
     (settings, left_out)

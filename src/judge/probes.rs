@@ -32,7 +32,7 @@ const COMMON: &str = "Marigold ends here, and the end of it begins another part.
     Users and assistants reason on content, text, names and values, start and finish thicket";
 
 /// Answers as models write them. Each begins and ends with a word by which it can be found in a render.
-const CONTENTS: [&str; 8] = [
+const CONTENTS: [&str; 10] = [
     "{\"marigold\": [\"thicket\", 1], \"orchard\": null}",
     "Marigold ! # $ % & * + - . / : ; = ? @ ^ _ ` | ~ thicket",
     "Ok",
@@ -41,14 +41,17 @@ const CONTENTS: [&str; 8] = [
     "Marigold\n\n```python\nprint({1: [2]})\n```\n\nthicket",
     "Marigold: {\"a\": 1}, or {\"name\": \"Ash\", \"age\": 3}.\nSend: {\"b\": [2]} thicket",
     "Marigold\n\n| a | b |\n|----|----|\n| 1 | 2 |\n\n```js\nawait fetch(url);\n```\n\n@@ -1,2 +1,2 @@\nIt is ***very*** nice; // so\n$HOME\n\n\tname\tvalue thicket",
+    "Marigold first\r\nsecond\u{2028}third\u{c}fourth thicket",
+    "1234567",
 ];
 
-const REASONINGS: [&str; 5] = [
+const REASONINGS: [&str; 6] = [
     "Hm",
     "Lantern ! # $ % & * + - . / : ; = ? @ ^ _ ` | ~ wharf",
     "Lantern step one.\n\nStep \"two\": a < b, {x} wharf",
     "Lantern \u{e9}t\u{e9} \u{6771}\u{4eac} wharf",
     "Lantern 'so' [1] `f(x)` \\n wharf",
+    "Lantern first\r\nsecond\u{2028}third wharf",
 ];
 
 /// A message to be tried.
@@ -178,8 +181,21 @@ pub(super) fn with_characters(characters: &[String]) -> Vec<Probe> {
         for text in signed(character, "Lantern", "wharf") {
             probes.push(other(Assistant::saying(CONTENT).thinking(&text)));
         }
+        // The character may belong to what closes the reasoning as well.
+        let said = Assistant::saying(&format!("{character}{CONTENT}"));
+        probes.push(other(said.thinking(REASONING)));
     }
     probes
+}
+
+/// Messages without calls whose texts begin with one of these characters.
+pub(super) fn beginning_with(characters: &[String]) -> Vec<Probe> {
+    let all = characters.iter().flat_map(|character| {
+        let said = Assistant::saying(&format!("{character}{CONTENT}"));
+        let thought = Assistant::saying(CONTENT).thinking(&format!("{character}{REASONING}"));
+        [said, thought]
+    });
+    all.map(other).collect()
 }
 
 /// Messages with calls whose texts have these characters in them, and words between such characters.
@@ -301,6 +317,8 @@ pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
     )]);
     probes.push(prose(listed));
     probes.push(prose(calls(3)));
+    // The calls of the probes are in the order of their names but for this one.
+    probes.push(prose(Assistant::calling([call(2), call(0)])));
     probes.extend(PROSE.iter().map(|text| prose(calls(1).with_content(text))));
     probes.push(other(
         calls(3).with_content(CONTENTS[0]).thinking(REASONINGS[0]),
@@ -402,6 +420,8 @@ fn odd_values() -> Vec<Value> {
         "print(f(1), g(x=2))",
         "So:\n```python\nprint({1: [2]})\n```",
         "two\u{2028}lines",
+        "orchard: teal",
+        "orchard=teal",
     ];
     let nested = |key: &str| object(key, object("inner", Value::from(1)));
     // Members within a value may look like arguments, and what follows an object in a list like what closes the call.
@@ -419,6 +439,7 @@ fn odd_values() -> Vec<Value> {
         Value::from(-7),
         Value::Int(Integer::from(i64::MAX)),
         Value::from(1e-7),
+        Value::from(1_234_567.125),
         Value::Array(Vec::new()),
         Value::Array(vec![Value::from(1), Value::from("two"), Value::Null]),
         Value::Object(Map::new()),

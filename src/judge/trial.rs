@@ -236,11 +236,12 @@ impl<'a> Tried<'a> {
             let offered = round.place.place.tools.iter().flat_map(|tools| &**tools);
             let tools = offered.chain(&*round.tools);
             let is_meant = could_be_meant(&found.expected, &found.parsed, tools);
-            if !is_type && !is_meant && !is_spelled_otherwise(&found.expected, &found.parsed) {
+            let is_spelled_otherwise = is_spelled_otherwise(&found.expected, &found.parsed);
+            if !is_type && !is_meant && !is_spelled_otherwise {
                 return Outcome::Lost(found);
             }
             return Outcome::Alike {
-                excused: !round.probe.plain && !is_type && is_meant,
+                excused: !round.probe.plain && !is_type && is_meant && !is_spelled_otherwise,
                 found,
             };
         }

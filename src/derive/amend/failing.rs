@@ -20,6 +20,9 @@ const MAX_FAILING: usize = 40;
 /// How many messages that do not come back are learnt from.
 const MAX_TEACHING: usize = 24;
 
+/// How many changed response templates are tried for each widening by messages that do not come back.
+const MAX_WIDENED: usize = 200;
+
 /// A response template with a narrower delimiter, its proof, and the change in words.
 struct Narrowed {
     document: Document,
@@ -106,6 +109,7 @@ impl Amended {
             .iter()
             .map(|one| one.prefix.iter().cloned().collect());
         let lessons = learn::Lessons {
+            most: MAX_WIDENED,
             prompts: prompts.collect(),
             recorded: &recorded,
             constants,
@@ -175,10 +179,13 @@ impl Amended {
         }
         let cases = &self.proof.judgement.cases;
         let template = self.template()?;
-        let text_end = bench.target.text_end();
+        let end = narrow::End {
+            pattern: bench.target.text_end(),
+            is_followed: bench.analysis.is_followed,
+        };
         let refused = Engine::refusals(engines, &self.document);
         let mut all = Vec::new();
-        for proposal in narrow::proposals(&self.document, &template, cases, text_end) {
+        for proposal in narrow::proposals(&self.document, &template, cases, end) {
             let Ok(template) = ResponseTemplate::from_value(&proposal.document.to_value()) else {
                 continue;
             };

@@ -26,6 +26,9 @@ use crate::judge::{self, Case, Judge, RoundId, Scrutiny};
 use crate::response_template::{Document, Engine, ResponseTemplate};
 use crate::value::{Map, Value, json};
 
+/// How many changed response templates are tried for each widening by recorded responses.
+const MAX_LEARNT: usize = 4096;
+
 /// The bench on which amendments are proved: the judge, and the analysis of the renders.
 pub(super) struct Bench<'a> {
     pub(super) judge: &'a Judge<'a>,
@@ -95,6 +98,7 @@ pub(super) struct Amended {
 }
 
 impl Amended {
+    /// The response template that the search found, with no amendments.
     pub(super) fn new(document: Document, proof: Proof) -> Self {
         Self {
             document,
@@ -178,6 +182,7 @@ impl Amended {
             }
         });
         let lessons = learn::Lessons {
+            most: MAX_LEARNT,
             recorded,
             prompts: prompts.collect(),
             constants: learn::Constants::new(pieces, source.tokens.special.clone()),

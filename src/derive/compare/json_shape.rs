@@ -24,6 +24,21 @@ pub(in crate::derive) fn around(
         })
 }
 
+/// The JSON strings that hold what stands at `inside`, the innermost first, as far as [`MAX_QUOTES`] quotes before it.
+pub(in crate::derive) fn strings_around(
+    text: &str,
+    inside: usize,
+) -> impl Iterator<Item = (Range<usize>, Value)> {
+    let quotes = text[..inside].rmatch_indices('"').take(MAX_QUOTES);
+    quotes.filter_map(move |(start, _)| {
+        let (value, len) = json::parse_prefix(&text[start..]).ok()?;
+        (start + len > inside).then_some((start..start + len, value))
+    })
+}
+
+/// How many quotes before a place are tried as the beginning of a string around it.
+const MAX_QUOTES: usize = 8;
+
 /// The paths to all places in `value` that equal `wanted`, in the order in which they are written.
 pub(in crate::derive) fn find(value: &Value, wanted: &Value) -> Vec<Vec<JsonStep>> {
     find_where(value, &|value| value == wanted)
@@ -63,6 +78,14 @@ fn find_where(value: &Value, is_wanted: &dyn Fn(&Value) -> bool) -> Vec<Vec<Json
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_of_json_is_a_string_around_its_keys() {
+        let text = r#"{"with": "{\"a\": \"b\"}"}"#;
+        let strings = strings_around(text, text.find('a').unwrap());
+        let texts: Vec<Value> = strings.map(|(_, value)| value).collect();
+        assert!(texts.contains(&Value::from(r#"{"a": "b"}"#)), "{texts:?}");
+    }
 
     #[test]
     fn finds_the_values_around_a_place() {

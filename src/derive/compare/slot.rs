@@ -14,7 +14,10 @@ pub(in crate::derive) const ID: char = '\u{10fffd}';
 /// A number that counts the calls.
 pub(in crate::derive) const NUMBER: char = '\u{10fffc}';
 
-const ALL: [char; 4] = [KEY, NAME, ID, NUMBER];
+/// Stands for a text that whoever renders gives, such as the value of a kwarg, as in `<think max=GIVEN>`.
+pub(in crate::derive) const GIVEN: char = '\u{10fffa}';
+
+const ALL: [char; 5] = [KEY, NAME, ID, NUMBER, GIVEN];
 
 /// The pattern for a name that was captured before.
 pub(in crate::derive) const SAME_NAME: &str = "(?P=name)";
@@ -66,6 +69,7 @@ pub(in crate::derive) fn pattern(marker: &str) -> String {
             // A call need not have an id. If a text ends the id, that text tells where there is none.
             Some(ID) if end.is_empty() => pattern.push_str("(?:[^\\s]+)"),
             Some(ID) => pattern.push_str(&format!("(?:[^\\s{end}]*)")),
+            Some(GIVEN) => pattern.push_str(&given(&end)),
             _ => pattern.push_str("\\d+"),
         }
     }
@@ -89,9 +93,23 @@ pub(in crate::derive) fn begins_apart(text: &str) -> bool {
     rest.len() < text.len() && rest.starts_with(char::is_alphanumeric)
 }
 
-/// A pattern for the marker as it is written, with any number in the place of its numbers.
+/// A pattern for the marker as it is written, with any number in the place of its numbers and any value in that of what is given.
 pub(in crate::derive) fn exact_pattern(marker: &str) -> String {
-    text::escape(marker).replace(NUMBER, "\\d+")
+    let mut parts = marker.split(GIVEN);
+    let mut pattern = text::escape(parts.next().unwrap_or_default());
+    for part in parts {
+        pattern.push_str(&given(&stop(part)));
+        pattern.push_str(&text::escape(part));
+    }
+    pattern.replace(NUMBER, "\\d+")
+}
+
+/// A pattern for what is given, up to the character that ends it, or up to white space where there is none.
+pub(in crate::derive) fn given(end: &str) -> String {
+    match end {
+        "" => "[^\\s]+".to_owned(),
+        end => format!("[^\\n{end}]+"),
+    }
 }
 
 /// Returns the first character of the text after a name, escaped for a character class: a name does not have it in it. Empty where white
@@ -121,6 +139,10 @@ pub(in crate::derive) fn filled(slot: char, text: &str) -> Option<usize> {
             let end = text.find(|c: char| !c.is_ascii_digit());
             Some(end.unwrap_or(text.len())).filter(|len| *len > 0)
         }
+        GIVEN => {
+            let end = text.find(|c: char| !c.is_alphanumeric());
+            Some(end.unwrap_or(text.len())).filter(|len| *len > 0)
+        }
         _ => None,
     }
 }
@@ -137,6 +159,7 @@ pub(in crate::derive) fn show(marker: &str) -> String {
         .replace(NAME, "NAME")
         .replace(ID, "ID")
         .replace(NUMBER, "NUMBER")
+        .replace(GIVEN, "GIVEN")
 }
 
 #[cfg(test)]
@@ -152,6 +175,9 @@ mod tests {
         assert_eq!(pattern(&format!("</{NAME}>")), "</[^\\s>]+>");
         assert_eq!(pattern(&format!("</{KEY}>")), "</(?P=key)>");
         assert_eq!(pattern(&without_numbers(":10|")), ":\\d+\\|");
+        let given = format!("<think max={GIVEN}>");
+        assert_eq!(pattern(&given), "<think\\s*max=[^\\n>]+>");
+        assert_eq!(exact_pattern(&given), "<think max=[^\\n>]+>");
         let spaced = format!("{NAME} with");
         assert_eq!(pattern(&spaced), "[^\\s]+\\s+with");
     }

@@ -63,6 +63,11 @@ pub(super) fn region(
             transform: Some(named_call(calls)),
             ..region
         },
+        // The text of the arguments is the value of a JSON string.
+        Body::Text => FieldDocument {
+            transform: Some(named_call(calls)),
+            ..region
+        },
         Body::Dialect(json) => FieldDocument {
             content_args: dialect_arguments(json),
             transform: Some(named_call(calls)),
@@ -139,6 +144,7 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     let is_named = own.contains(slot::NAME);
     let before_body = match &written.calls.body {
         Body::Json if is_named => Some(format!("{pattern}(?=\\{{\\s*[\"}}])")),
+        Body::Text if is_named => Some(format!("{pattern}(?=\"\\{{)")),
         Body::Dialect(_) if is_named => Some(format!("{pattern}(?=\\{{)")),
         Body::Object(members) | Body::Array(members) => members.keys.first().map(|key| {
             let key = text::escape(&json::quote(key));
@@ -215,12 +221,7 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
 
 /// Returns the delimiter that closes a region of calls, together with the text that may stand before the next call or the end.
 fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
-    let Written {
-        calls,
-        ends,
-        pieces,
-        ..
-    } = written;
+    let Written { calls, ends, .. } = written;
     let own = calls.call.1.trim();
     if own.is_empty() {
         let next = match &calls.body {
@@ -245,7 +246,7 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         let candidates = std::iter::once(usual).chain(at_line);
         return choices.choose(DecisionId::CallClose, candidates).flatten();
     }
-    let close = marker::behind(pieces, own, Captures::None);
+    let close = written.behind(own, Captures::None);
     let pattern = format!(
         "{close}\\s*{}{}",
         ends.optional(calls.separator.trim()),

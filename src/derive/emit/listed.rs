@@ -73,7 +73,7 @@ pub(super) fn delimiters(
             let next = format!("{next}(?:{first}|{close})");
             (next, outside_texts(argument, &list))
         }
-        Body::Dialect(_) | Body::Object(_) | Body::Array(_) => (next, String::new()),
+        Body::Text | Body::Dialect(_) | Body::Object(_) | Body::Array(_) => (next, String::new()),
     };
     Some((
         Delimiter::pattern(format!(
@@ -147,7 +147,7 @@ fn has_json(body: &Body) -> bool {
     match body {
         Body::Json => true,
         Body::Pairs(argument) => argument.are_json(),
-        Body::Dialect(_) | Body::Object(_) | Body::Array(_) => false,
+        Body::Text | Body::Dialect(_) | Body::Object(_) | Body::Array(_) => false,
     }
 }
 

@@ -25,6 +25,8 @@ pub(super) struct Names {
     pub(super) signs: Vec<char>,
     /// True if a name is a word, with dots, dashes, colons and slashes in it.
     pub(super) words: bool,
+    /// True if an id may be left out even where nothing but white space ends it.
+    pub(super) ids_left_out: bool,
 }
 
 impl Names {
@@ -84,9 +86,25 @@ pub(super) fn opening(
     pattern
 }
 
-/// A pattern for a marker that stands behind a body.
-pub(super) fn behind(pieces: &Pieces, marker: &str, captures: Captures) -> String {
-    written(pieces, marker, "", captures, &Names::default())
+/// A pattern for a marker that stands behind a body. Of `names` only that counts which says of ids.
+pub(super) fn behind(pieces: &Pieces, marker: &str, captures: Captures, names: &Names) -> String {
+    let names = Names {
+        ids_left_out: names.ids_left_out,
+        ..Names::default()
+    };
+    written(pieces, marker, "", captures, &names)
+}
+
+/// Returns true if an id in the marker is ended by white space alone, so that nothing tells where there is none.
+pub(super) fn ends_id_nowhere(marker: &str) -> bool {
+    let mut rests = marker.split(slot::ID).skip(1);
+    rests.any(is_ended_nowhere)
+}
+
+/// Returns true if nothing but white space ends the id behind which this text stands.
+fn is_ended_nowhere(rest: &str) -> bool {
+    let is_slot = rest.starts_with(slot::is_one);
+    (is_slot || slot::stop(rest).is_empty()) && !slot::begins_apart(rest)
 }
 
 /// Returns true if a marker is made of the characters of JSON, between which white space may stand: `{"name": "NAME", "arguments": `.
@@ -120,7 +138,12 @@ fn written(
     let mut is_behind = false;
     while let Some(at) = rest.find(slot::is_one) {
         let (literal, from) = rest.split_at(at);
-        push(&mut pattern, literal, is_json, &mut quoted, is_behind);
+        // White space alone parts two slots, of which the first may be empty.
+        let is_gap = is_behind && !literal.is_empty() && literal.trim().is_empty();
+        match is_gap && !is_json {
+            true => pattern.push_str("\\s+"),
+            false => push(&mut pattern, literal, is_json, &mut quoted, is_behind),
+        }
         is_behind = true;
         let Some(found) = from.chars().next() else {
             break;
@@ -167,10 +190,9 @@ fn written(
             }
             slot::ID => {
                 // A call need not have an id. If a text ends the id, that text tells where there is none.
-                let some = if stop.is_empty() && !slot::begins_apart(end) {
-                    "+"
-                } else {
-                    "*"
+                let some = match is_ended_nowhere(end) && !names.ids_left_out {
+                    true => "+",
+                    false => "*",
                 };
                 let id = if captures == Captures::All {
                     "(?P<id>"
@@ -180,6 +202,7 @@ fn written(
                 pattern.push_str(&format!("{id}[^\\s{stop}]{some})"));
             }
             slot::NUMBER => pattern.push_str("\\d+"),
+            slot::GIVEN => pattern.push_str(&slot::given(&stop)),
             _ => pattern.push_str(&word),
         }
     }
@@ -241,7 +264,7 @@ mod tests {
             "\\{\\s*\"name\"\\s*:\\s*\"(?P<name>[^\\s\"]+)\"\\s*,\\s*\"x y\"\\s*:\\s*"
         );
         assert_eq!(
-            behind(&Pieces::default(), "}", Captures::None),
+            behind(&Pieces::default(), "}", Captures::None, &Names::default()),
             "\\s*\\}\\s*"
         );
     }
@@ -261,6 +284,29 @@ mod tests {
             open(&format!("call {name}"), Captures::All),
             "call\\s*(?P<name>[^\\s{]+)\\s*"
         );
+    }
+
+    /// Where white space alone ends an id, nothing tells by itself that there is none.
+    #[test]
+    fn an_id_may_be_left_out() {
+        let marker = format!("({} {} ", slot::ID, slot::NAME);
+        assert!(ends_id_nowhere(&marker));
+        assert!(!ends_id_nowhere(&format!("({}) {}", slot::ID, slot::NAME)));
+        let open = |ids_left_out| {
+            let names = Names {
+                ids_left_out,
+                ..Names::default()
+            };
+            opening(
+                &Pieces::default(),
+                &marker,
+                &Body::Json,
+                Captures::All,
+                &names,
+            )
+        };
+        assert!(open(false).starts_with("\\((?P<id>[^\\s]+)"));
+        assert!(open(true).starts_with("\\((?P<id>[^\\s]*)\\s+"));
     }
 
     #[test]

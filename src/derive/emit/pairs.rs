@@ -108,8 +108,19 @@ fn is_said_again(argument: &Pairs) -> bool {
 /// A pattern for the beginning of a JSON value.
 const JSON_BEGINNING: &str = r#"(?:["\[{]|-?\d|(?:true|false|null)\b)"#;
 
-/// A pattern for the key of an argument and what stands before it. `group` opens the group that takes the key.
+/// A pattern for the key of an argument with the quotes that it may stand in, and what stands before it. `group` opens the group that takes
+/// the key.
 fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
+    let Some((open, close)) = &argument.name_quotes else {
+        return bare_key(argument, group, keys);
+    };
+    let [open, close] = [open, close].map(|quote| text::escape(quote));
+    let group = format!("(?:{open})?{group}");
+    format!("{}(?:{close})?", bare_key(argument, &group, keys))
+}
+
+/// A pattern for the key of an argument without quotes, and what stands before it.
+fn bare_key(argument: &Pairs, group: &str, keys: Keys) -> String {
     let open = slot::pattern(argument.open.trim_start());
     let is_whole = keys == Keys::BeforeMarker;
     let marker = behind_key(argument).trim();
@@ -131,6 +142,9 @@ fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
         if !stop.contains(&sign) {
             stop.push_str(&sign);
         }
+    }
+    if let Some((_, quote)) = &argument.name_quotes {
+        stop.push_str(&slot::stop(quote));
     }
     if ends_nowhere(argument) {
         // What looks like a key may stand in a value, behind a bracket or a quote.
@@ -156,11 +170,21 @@ fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
     }
     if is_whole {
         // `a:b: 1` is an argument of the name `a:b`.
-        let space = match behind_key(argument).ends_with(char::is_whitespace) {
-            true => "\\s",
-            false => "",
+        let betweens = argument.value.iter().map(|around| around.between.as_str());
+        let is_spaced = behind_key(argument).ends_with(char::is_whitespace);
+        let space = if is_spaced { "\\s" } else { "" };
+        let betweens: Vec<&str> = betweens.map(str::trim).collect();
+        // Of `:` and `:'` the longer one tells more: the name is `a:b` in `a:b:'c'`.
+        let begins_another = |one: &&str| {
+            let mut others = betweens.iter().filter(|other| *other != one);
+            others.any(|other| other.starts_with(one))
         };
-        let end = format!("(?!\\s*{}{space})", slot::pattern(marker));
+        let ends: Vec<&str> = betweens
+            .iter()
+            .copied()
+            .filter(|one| !begins_another(one))
+            .collect();
+        let end = format!("(?!\\s*{}{space})", any_of(&ends));
         return format!("{open}{group}(?=\\S)(?:{end}[^\\r\\n{stop}])+)");
     }
     // A name may have spaces in it, but neither begins nor ends with one.
@@ -214,7 +238,13 @@ pub(super) fn beginning(argument: &Pairs, keys: Keys) -> String {
 /// A pattern for one argument.
 fn pattern(argument: &Pairs, keys: Keys) -> String {
     let separator = argument.separator.trim();
-    let mut pattern = format!("{}{}", key(argument, "(?P<key>", keys), values(argument));
+    // A name has the first character of what stands between two arguments in it nowhere, and might begin behind that.
+    let behind = match separator.chars().count() {
+        0 | 1 => String::new(),
+        _ => format!("(?:{}\\s*)?", slot::pattern(separator)),
+    };
+    let key = key(argument, "(?P<key>", keys);
+    let mut pattern = format!("{behind}{key}{}", values(argument));
     if ends_nowhere(argument) {
         let next = beginning(argument, keys);
         let next = match separator {

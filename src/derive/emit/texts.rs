@@ -23,7 +23,9 @@ pub(super) fn content(
     let beside = analysis.content.beside.iter().map(String::as_str);
     let passed: Vec<&str> = beginning.into_iter().chain(beside).collect();
     // The marker before calls closes the content, too.
-    let before_calls = match (&analysis.content.before_calls, &analysis.calls) {
+    let opened_by_reasoning = opens_content(analysis, choices);
+    let before_calls_of = before_calls_of(analysis, opened_by_reasoning);
+    let before_calls = match (before_calls_of, &analysis.calls) {
         (Some(marker), Some(calls)) => Some(if marker.is_empty() {
             let written = Written::new(analysis, calls, ends, choices);
             format!("(?={})", written.beginning())
@@ -32,7 +34,7 @@ pub(super) fn content(
         }),
         _ => None,
     };
-    let marker = analysis.content.before_calls.as_deref().unwrap_or_default();
+    let marker = before_calls_of.unwrap_or_default();
     let needs_no_end = !marker.is_empty() && ends_begin_with(analysis, marker);
     let or_calls = |end: Option<String>| match (&before_calls, end) {
         (Some(before), Some(end)) if !needs_no_end => Some(format!("(?:{before}|{end})")),
@@ -42,10 +44,10 @@ pub(super) fn content(
     let close = or_calls(ends.pattern(None, &passed));
     // A literal would do where it is the only end of the content and nothing follows it.
     let only_end = match ends.markers.as_slice() {
-        [end] if passed.is_empty() && analysis.content.before_calls.is_none() => Some(*end),
+        [end] if passed.is_empty() && before_calls_of.is_none() => Some(*end),
         _ => None,
     };
-    let literals = literal_close(analysis, ends).filter(|_| passed.is_empty());
+    let literals = literal_close(analysis, ends, before_calls_of).filter(|_| passed.is_empty());
     let close = literals.or_else(|| close.and_then(|pattern| {
         let literal = only_end.filter(|end| !slot::any(end)).map(|end| {
             Candidate::new(
@@ -61,7 +63,7 @@ pub(super) fn content(
             "it takes the white space after it, and what else may follow the end of a turn",
             Delimiter::pattern(pattern),
         );
-        let has_other_close = analysis.content.before_calls.is_some();
+        let has_other_close = before_calls_of.is_some();
         let rarer = [
             (
                 "with the white space before it",
@@ -104,7 +106,7 @@ pub(super) fn content(
                 Some(markers(opens, slot::pattern))
             }
             // Where nothing opens a reasoning, the marker that closes it is the one that opens the content.
-            (None, Some(reasoning)) if reasoning.open.is_empty() => {
+            (None, Some(reasoning)) if opened_by_reasoning => {
                 Some(markers(vec![reasoning.close.clone()], slot::pattern))
             }
             _ => None,
@@ -140,6 +142,44 @@ pub(super) fn as_json(field: FieldDocument) -> FieldDocument {
     }
 }
 
+/// Returns true if what closes the reasoning opens the content, since nothing opens the reasoning.
+fn opens_content(analysis: &Analysis, choices: &Choices) -> bool {
+    let reasoning = analysis.reasoning.as_ref();
+    let unopened = reasoning.filter(|reasoning| reasoning.open.is_empty());
+    let is_bare = unopened.filter(|_| analysis.content.open.is_none());
+    is_bare.is_some_and(|reasoning| unopened_delimiters(reasoning, choices).is_none())
+}
+
+/// The delimiters of a reasoning that nothing opens; `None` where it has none, and is what no other field takes.
+fn unopened_delimiters(reasoning: &Reasoning, choices: &Choices) -> Option<[Delimiter; 2]> {
+    let claimed_by_none = Candidate::new(
+        "what no other field takes",
+        "no delimiters",
+        "it stands at the beginning, before what opens the content",
+        None,
+    );
+    let at_beginning = (!reasoning.close.is_empty()).then(|| {
+        let close = markers(vec![reasoning.close.clone()], slot::pattern);
+        Candidate::new(
+            "from the beginning",
+            "the beginning of the response",
+            "text behind calls is no reasoning",
+            Some([Delimiter::pattern("\\A"), close]),
+        )
+    });
+    let candidates = std::iter::once(claimed_by_none).chain(at_beginning);
+    choices
+        .choose(DecisionId::ReasoningOpenDelimiter, candidates)
+        .flatten()
+}
+
+/// Returns the text between the content and the calls behind it, without the markers of either, where the content has an opening marker. What closes a
+/// reasoning that nothing opens stands before every content, so that calls may follow it.
+fn before_calls_of(analysis: &Analysis, opened_by_reasoning: bool) -> Option<&str> {
+    let read = analysis.content.before_calls.as_deref();
+    read.or_else(|| (opened_by_reasoning && analysis.calls.is_some()).then_some(""))
+}
+
 /// Returns true if every marker that ends the turn begins with `marker`.
 fn ends_begin_with(analysis: &Analysis, marker: &str) -> bool {
     let mut ends = analysis.turn_end.markers.iter();
@@ -147,8 +187,11 @@ fn ends_begin_with(analysis: &Analysis, marker: &str) -> bool {
 }
 
 /// The close of content of which no pattern is needed.
-fn literal_close(analysis: &Analysis, ends: &Ends<'_>) -> Option<Delimiter> {
-    let before_calls = analysis.content.before_calls.as_deref();
+fn literal_close(
+    analysis: &Analysis,
+    ends: &Ends<'_>,
+    before_calls: Option<&str>,
+) -> Option<Delimiter> {
     match before_calls.filter(|_| analysis.calls.is_some()) {
         None => ends.literals(),
         Some("") => None,
@@ -249,7 +292,11 @@ pub(super) fn reasoning(
 ) -> FieldDocument {
     if reasoning.open.is_empty() {
         // It is what the turn begins with, up to what opens the content.
+        let delimiters = unopened_delimiters(reasoning, choices);
+        let (open, close) = delimiters.map(|[open, close]| (open, close)).unzip();
         return FieldDocument {
+            open,
+            close,
             content: Some("text".to_owned()),
             ..FieldDocument::default()
         };
@@ -331,6 +378,7 @@ pub(super) fn reasoning(
             "a reasoning may end with signs of what closes it, which then stands upon them",
             Delimiter::pattern(pattern),
         ));
+        candidates.extend(behind_text(reasoning));
     }
     let close = choices.choose(DecisionId::ReasoningCloseDelimiter, candidates);
     let Some(calls) = &analysis.calls else {
@@ -379,6 +427,26 @@ pub(super) fn reasoning(
     });
     let alternatives = own.into_iter().flatten().chain([next]);
     field(super::alternatives(alternatives.collect()).map(Delimiter::pattern))
+}
+
+/// Returns the close of a reasoning that counts only where some text stands before it.
+///
+/// Of `***` behind `***`, three stars open the reasoning, and what closes it begins no sooner than one character later. What opens it is told
+/// from its like within a longer run by the character before it.
+fn behind_text(reasoning: &Reasoning) -> Option<Candidate<Delimiter>> {
+    let Reasoning { open, close, .. } = reasoning;
+    let first = open.chars().next().filter(|_| !slot::any(open))?;
+    let (first, open) = (
+        text::escape(first.encode_utf8(&mut [0; 4])),
+        text::escape(open),
+    );
+    let pattern = format!("(?<!(?<!{first}){open}){}", slot::pattern(close));
+    Some(Candidate::new(
+        "behind some text",
+        json::quote(&pattern),
+        "a reasoning may be a sign of what closes it, and so may the beginning of the content",
+        Delimiter::pattern(pattern),
+    ))
 }
 
 /// The fate of a reasoning that nothing closes before a call.

@@ -82,6 +82,25 @@ fn are_words(choices: &Choices) -> bool {
     !choices.whether(DecisionId::FunctionNames, [any, words])
 }
 
+/// Decides whether a call may have no id where nothing but white space ends the id, and returns true if it may.
+fn are_ids_left_out(calls: &ToolCalls, choices: &Choices) -> bool {
+    let mut markers = [calls.call.0.trim_start(), calls.call.1.trim()].into_iter();
+    if !markers.any(marker::ends_id_nowhere) {
+        return false;
+    }
+    let there = [
+        "is there",
+        "a call has an id",
+        "the chat template writes an id in every call that has one",
+    ];
+    let left_out = [
+        "may be left out",
+        "white space alone may stand in the place of an id",
+        "the chat template writes nothing in the place of an id that a call does not have",
+    ];
+    !choices.whether(DecisionId::CallId, [there, left_out])
+}
+
 /// The first of several markers before a call's name, if a call may be recognized without it. Models leave it out, as they leave out the
 /// text that opens a section.
 fn lead<'a>(pieces: &Pieces, own: &'a str, choices: &Choices) -> Option<&'a str> {
@@ -141,6 +160,7 @@ impl<'a> Written<'a> {
                 taken: taken(analysis, calls),
                 signs: signs(calls),
                 words: are_words(choices),
+                ids_left_out: are_ids_left_out(calls, choices),
             },
             lead: lead(&analysis.pieces, calls.call.0.trim_start(), choices),
             not_others: not_others(analysis, calls),
@@ -171,6 +191,11 @@ impl<'a> Written<'a> {
             }
             _ => opening(own),
         }
+    }
+
+    /// A pattern for a marker that stands behind the body of a call.
+    pub(super) fn behind(&self, marker: &str, captures: Captures) -> String {
+        marker::behind(self.pieces, marker, captures, &self.names)
     }
 
     /// A pattern for what opens a call, together with the first character of its body where that is always the same. It captures nothing,
@@ -248,7 +273,7 @@ impl<'a> Written<'a> {
         };
         let between = tokens.map_or_else(|| ".*?".to_owned(), |tokens| format!("(?:{tokens})*?"));
         let ends_in_slot = behind.ends_with(slot::is_one);
-        let behind = marker::behind(self.pieces, behind, captures);
+        let behind = self.behind(behind, captures);
         // The value in a slot is whole where white space follows it.
         let end = match ends_in_slot && self.calls.call.1.ends_with(char::is_whitespace) {
             true => "(?=\\s)",

@@ -71,6 +71,8 @@ pub(in crate::derive) struct Lessons<'a> {
     pub(in crate::derive) prompts: Vec<Vec<String>>,
     pub(in crate::derive) constants: Constants<'a>,
     pub(in crate::derive) engines: &'a [Engine],
+    /// How many changed response templates are tried for each widening.
+    pub(in crate::derive) most: usize,
 }
 
 /// The response template that was learnt, and the report on the responses.
@@ -361,6 +363,9 @@ impl Lessons<'_> {
                 let Some(draft) = state.draft.with(base, &edit) else {
                     continue;
                 };
+                if tried.len() >= self.most {
+                    return found;
+                }
                 if tried.contains(&draft.document) {
                     continue;
                 }

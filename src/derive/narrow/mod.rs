@@ -39,7 +39,7 @@ pub(super) fn proposals(
     document: &Document,
     template: &Arc<ResponseTemplate>,
     cases: &[Case],
-    text_end: &str,
+    end: End<'_>,
 ) -> Vec<Proposal> {
     let Some(places) = Places::of(template, cases) else {
         return Vec::new();
@@ -61,9 +61,12 @@ pub(super) fn proposals(
                 field: written,
                 edge,
                 places: seen,
-                text_end,
+                end,
             };
             let narrowed = context.narrowed(delimiter).into_iter().enumerate();
+            // Text that an engine appends behind the turn is then a part of the field, so that this comes last of all.
+            let last = context.at_the_end(delimiter).map(|last| (usize::MAX, last));
+            let narrowed = narrowed.chain(last);
             all.extend(narrowed.map(|(rank, (narrower, how))| {
                 let mut document = document.clone();
                 let verb = match edge {
@@ -99,6 +102,15 @@ pub(super) fn proposals(
     all.into_iter().map(|(_, proposal)| proposal).collect()
 }
 
+/// The end of a response.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End<'a> {
+    /// The pattern for it.
+    pub(super) pattern: &'a str,
+    /// True if the chat template writes something behind the last turn of a conversation, so that a turn need not end the text.
+    pub(super) is_followed: bool,
+}
+
 /// The change of a delimiter to the white space that renders have in it, in words.
 const EXACT: &str = "with the white space that stands in it in all renders";
 
@@ -109,7 +121,7 @@ struct Context<'a> {
     field: &'a FieldDocument,
     edge: Edge,
     places: &'a [Place<'a>],
-    text_end: &'a str,
+    end: End<'a>,
 }
 
 impl Context<'_> {
@@ -181,6 +193,23 @@ impl Context<'_> {
         all
     }
 
+    /// Returns the close of a field where the response ends behind it, for one that ends every response; `None` for another.
+    fn at_the_end(&self, delimiter: &Delimiter) -> Option<(Delimiter, String)> {
+        let source = delimiter.as_pattern();
+        let mut places = self.places.iter();
+        let ends = self.edge == Edge::Close && places.all(|place| place.follows == Follows::End);
+        let own = source.strip_suffix(SPACE).unwrap_or(&source);
+        let end = self.end.pattern;
+        let is_last = ends && !self.end.is_followed;
+        let pattern = format!("{}(?=\\s*{end})\\s*", grouped(own));
+        is_last.then(|| {
+            (
+                Delimiter::pattern(pattern),
+                "where the response ends".to_owned(),
+            )
+        })
+    }
+
     /// The pattern where this white space follows what it matches, or the response ends if it does so in some place.
     fn followed_by(&self, source: &str, behind: &str) -> String {
         let own = source.strip_suffix(SPACE).unwrap_or(source);
@@ -189,7 +218,7 @@ impl Context<'_> {
             .iter()
             .any(|place| place.follows == Follows::End);
         let end = match ends {
-            true => format!("|\\s*{}", self.text_end),
+            true => format!("|\\s*{}", self.end.pattern),
             false => String::new(),
         };
         format!("{}(?={}{end})\\s*", grouped(own), escape(behind))
@@ -279,7 +308,11 @@ mod tests {
                 message: Value::Null,
             })
             .collect();
-        let proposals = proposals(&document, &template, &cases, "\\Z");
+        let end = End {
+            pattern: "\\Z",
+            is_followed: false,
+        };
+        let proposals = proposals(&document, &template, &cases, end);
         let changed = |proposal: Proposal| {
             let fields = proposal.document.fields.iter().zip(&document.fields);
             let changed = fields.flat_map(|((_, now), (_, before))| {
@@ -315,7 +348,10 @@ mod tests {
         // A second response has a call with no white space before it or in it, so that none is asked for.
         let found = told(template, &["It is.\n$ run;", "$run;"]);
         let hows: Vec<&str> = found.iter().map(|(_, how)| how.as_str()).collect();
-        assert_eq!(hows, ["where something closes it"]);
+        assert_eq!(
+            hows,
+            ["where something closes it", "where the response ends"]
+        );
     }
 
     #[test]
@@ -332,6 +368,22 @@ mod tests {
                 "{found:?}"
             );
         }
+    }
+
+    #[test]
+    fn what_ends_every_response_may_be_asked_to() {
+        let template =
+            r#"{"start_anchor": "(me: ", "fields": {"content": {"close_pattern": "\\)\\s*"}}}"#;
+        let at_the_end = |responses: &[&str]| {
+            let found = told(template, responses).into_iter();
+            let mut found = found.filter(|(_, how)| how == "where the response ends");
+            found.next().map(|(pattern, _)| pattern)
+        };
+        let pattern = at_the_end(&["so)\n", "no)"]).unwrap();
+        let pattern = crate::pattern::Pattern::regex(&pattern).unwrap();
+        let found = pattern.search("a) b)\n", 0).unwrap();
+        assert_eq!(found.map(|found| found.span), Some(4..6));
+        assert_eq!(at_the_end(&["so) and", "no)"]), None);
     }
 
     #[test]

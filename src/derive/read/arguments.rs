@@ -19,6 +19,8 @@ pub(in crate::derive) struct Pairs {
     pub(in crate::derive) value: Vec<Around>,
     /// The text between two arguments that belongs to neither of them.
     pub(in crate::derive) separator: String,
+    /// The quotes in which a name stands that is no word; `None` where it stands as any other name does.
+    pub(in crate::derive) name_quotes: Option<(String, String)>,
     /// The way in which the values are written.
     pub(in crate::derive) style: Style,
     /// The values that are written in a form that cannot be read.
@@ -243,6 +245,7 @@ pub(in crate::derive) fn pairs(
         open,
         value: vec![around],
         separator,
+        name_quotes: None,
         style: Style::Text,
         unread: Unread::default(),
     };

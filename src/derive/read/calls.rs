@@ -31,7 +31,7 @@ impl ToolCalls {
     /// Returns the parts of calls written in this form that no response template reads.
     pub(in crate::derive) fn limits(&self) -> Vec<Limit> {
         let mut limits = match &self.body {
-            Body::Object(_) | Body::Array(_) | Body::Json => Vec::new(),
+            Body::Object(_) | Body::Array(_) | Body::Json | Body::Text => Vec::new(),
             Body::Dialect(json) => json.limits(),
             Body::Pairs(pairs) => pairs.unread.limits(),
         };

@@ -15,7 +15,7 @@ use crate::derive::compare::json_shape::{self, JsonStep};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::slot;
 use crate::derive::probe::Call;
-use crate::value::Value;
+use crate::value::{Value, json};
 
 /// The part of a call that one content parser reads. The rest of the call, in most cases its name, stands in the markers around that.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +26,8 @@ pub(in crate::derive) enum Body {
     Object(Members),
     /// The arguments, a JSON object.
     Json,
+    /// The arguments, a JSON string that is the text of an object.
+    Text,
     /// The arguments, an object in a dialect of JSON.
     Dialect(JsonDialect),
     /// The arguments, each with its key and its value apart.
@@ -71,16 +73,18 @@ pub(in crate::derive) enum Form {
     Array,
     Object,
     Json,
+    Text,
     Dialect,
     Pairs,
 }
 
 impl Form {
     /// All forms. Those come first in which the bodies take the most of the text.
-    pub(in crate::derive) const ALL: [Self; 5] = [
+    pub(in crate::derive) const ALL: [Self; 6] = [
         Self::Array,
         Self::Object,
         Self::Json,
+        Self::Text,
         Self::Dialect,
         Self::Pairs,
     ];
@@ -91,6 +95,7 @@ impl Form {
             Self::Array => "one JSON array of all calls",
             Self::Object => "a JSON object for each call",
             Self::Json => "the name in a marker, the arguments as JSON",
+            Self::Text => "the name in a marker, the arguments as text of JSON",
             Self::Dialect => "the name in a marker, the arguments in a dialect of JSON",
             Self::Pairs => "the name in a marker, each argument with its key apart",
         }
@@ -108,6 +113,7 @@ impl Form {
             Self::Array => array(turn, calls, choices),
             Self::Object => each(turn, calls, |rest, call| object(rest, call, choices)),
             Self::Json => named(each(turn, calls, json), calls),
+            Self::Text => named(each(turn, calls, text), calls),
             Self::Dialect => named(each(turn, calls, dialect), calls),
             Self::Pairs => named(
                 each(turn, calls, |rest, call| {
@@ -245,6 +251,18 @@ fn json(rest: &str, call: &Call) -> Option<(Range<usize>, Body)> {
     objects.find_map(|(span, value)| (value == whole).then_some((span, Body::Json)))
 }
 
+/// Returns the string of JSON that is the text of the call's arguments, found by the name of the first argument.
+fn text(rest: &str, call: &Call) -> Option<(Range<usize>, Body)> {
+    let key = call.arguments.keys().next()?;
+    let whole = Value::Object(call.arguments.clone());
+    let found = rest.match_indices(key.as_str()).take(MAX_NAMES);
+    let mut strings = found.flat_map(|(at, _)| json_shape::strings_around(rest, at));
+    strings.find_map(|(span, value)| {
+        let is_whole = json::parse(value.as_str()?).is_ok_and(|value| value == whole);
+        is_whole.then_some((span, Body::Text))
+    })
+}
+
 fn dialect(rest: &str, call: &Call) -> Option<(Range<usize>, Body)> {
     let (json, span) = arguments::dialect(rest, &call.arguments)?;
     Some((span, Body::Dialect(json)))
@@ -256,6 +274,7 @@ impl Body {
             Self::Array(_) => Form::Array,
             Self::Object(_) => Form::Object,
             Self::Json => Form::Json,
+            Self::Text => Form::Text,
             Self::Dialect(_) => Form::Dialect,
             Self::Pairs(_) => Form::Pairs,
         }
@@ -266,7 +285,7 @@ impl Body {
         match self {
             Self::Array(members) | Self::Object(members) => !members.is_text,
             Self::Json => true,
-            Self::Dialect(_) | Self::Pairs(_) => false,
+            Self::Text | Self::Dialect(_) | Self::Pairs(_) => false,
         }
     }
 
@@ -275,6 +294,7 @@ impl Body {
         match self {
             Self::Array(_) => Some('['),
             Self::Object(_) | Self::Json | Self::Dialect(_) => Some('{'),
+            Self::Text => Some('"'),
             Self::Pairs(_) => None,
         }
     }
@@ -327,7 +347,6 @@ fn keys_only(path: Vec<JsonStep>) -> Option<Vec<String>> {
 mod tests {
     use super::*;
     use crate::derive::probe;
-    use crate::value::json;
 
     fn written(write: impl Fn(usize, &Call, &str) -> String) -> (String, [Call; 2]) {
         let calls = [probe::call_with(0, 1), probe::call_with(1, 1)];
@@ -374,6 +393,22 @@ mod tests {
         let found = cut(&pieces, &text, &calls, &Choices::default()).unwrap();
         let before = format!("\n# {}", slot::NAME);
         assert_eq!(found.literals, [before.clone(), before, "</s>".to_owned()]);
+    }
+
+    #[test]
+    fn arguments_may_be_the_text_of_an_object() {
+        let (text, calls) = written(|_, call, arguments| {
+            let arguments = json::quote(arguments);
+            format!("{{\"call\": \"{}\", \"with\": {arguments}}}\n", call.name)
+        });
+        let found = Form::Text.cut(&Pieces::default(), &text, &calls, &Choices::default());
+        let found = found.unwrap();
+        let open = format!("{{\"call\": \"{}\", \"with\": ", slot::NAME);
+        assert_eq!(
+            found.literals,
+            [open.clone(), format!("}}\n{open}"), "}\n".to_owned()]
+        );
+        assert_eq!(found.body, Body::Text);
     }
 
     #[test]

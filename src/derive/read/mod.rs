@@ -2,10 +2,11 @@
 //!
 //! Where does the turn begin ([`anchor`]) and end ([`turn_end`])? How is reasoning written ([`reasoning`], [`prompted`], [`channels`]), how
 //! content ([`content`], [`content_close`])? How are calls handed over ([`spelling`]) and written ([`tool_calls`], [`cut`], [`arguments`],
-//! [`argument_values`], [`literals`])? And which parts of it can no response template read ([`limit`])?
+//! [`argument_names`], [`argument_values`], [`literals`])? And which parts of it can no response template read ([`limit`])?
 
 pub(in crate::derive) mod analysis;
 pub(in crate::derive) mod anchor;
+mod argument_names;
 pub(in crate::derive) mod argument_values;
 pub(in crate::derive) mod arguments;
 mod call_evidence;

@@ -1,6 +1,7 @@
 //! How the model writes tool calls: where name and arguments stand, and which text repeats around each call.
 
 use super::anchor::Anchor;
+use super::argument_names;
 use super::argument_values;
 use super::call_evidence;
 use super::calls::ToolCalls;
@@ -136,6 +137,7 @@ pub(in crate::derive) fn read(
     match &mut calls.body {
         Body::Pairs(pairs) => {
             argument_values::learn(renderer, context, anchor, &dialect, pairs);
+            argument_names::learn(renderer, context, anchor, &dialect, pairs);
             let none = Assistant::calling([probe::call_with(0, 0)]);
             let full = renderer.turn(context, &dialect.write(&none)).ok();
             let behind_name = full.as_ref().and_then(|turn| {

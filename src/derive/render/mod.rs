@@ -4,17 +4,17 @@
 //! - [`renderer`] makes and renders the variants of a [`conversation`], [`cache`] keeps the renders, [`cost`] counts them;
 //! - [`open`] opens a chat template; [`requirements`] says what it cannot do without;
 //! - [`unasked`] finds a generation prompt that nobody asked for, [`trailer`] what is written after the last message, [`cutting`] where
-//!   a template cuts an answer, and [`counters`] the numbers that it counts.
+//!   a template cuts an answer, and [`varying`] the parts of its own texts that differ from render to render.
 
 pub(in crate::derive) mod cache;
 pub(in crate::derive) mod conversation;
 pub(in crate::derive) mod cost;
-mod counters;
 pub(in crate::derive) mod cutting;
 mod opening;
 pub(in crate::derive) mod renderer;
 pub(in crate::derive) mod requirements;
 mod trailer;
 mod unasked;
+mod varying;
 
 pub(in crate::derive) use opening::open;

@@ -8,11 +8,11 @@ use super::cache::{Conversation, RenderCache};
 use super::conversation::{Context, Turn};
 use web_time::Instant;
 
-use super::counters;
 use super::cutting::{self, Cutting};
 use super::requirements::Requirements;
 use super::trailer;
 use super::unasked;
+use super::varying::Varying;
 use crate::chat_template::{
     self, ChatTemplate, ChatTemplateSource, Clock, Inputs, PrintedLists, Reads, RenderError, Rules,
     Traced,
@@ -56,8 +56,8 @@ pub(in crate::derive) struct Renderer<'a> {
     pub(in crate::derive) slots: Vec<Slot>,
     /// The texts of probes that the template writes as JSON.
     pub(in crate::derive) json_texts: Vec<&'static str>,
-    /// True if the template counts, so that renders are read with slots for its numbers.
-    counts: bool,
+    /// The parts of the template's own texts that vary, for which renders are read with slots.
+    varying: Varying,
     /// The decisions between several candidates.
     pub(in crate::derive) choices: Choices,
     /// True if the template renders with and without tools.
@@ -97,7 +97,7 @@ impl<'a> Renderer<'a> {
             pieces: Rc::default(),
             slots: Vec::new(),
             json_texts: Vec::new(),
-            counts: false,
+            varying: Varying::default(),
             choices: Choices::default(),
             without_tools: true,
             with_tools: true,
@@ -131,10 +131,15 @@ impl<'a> Renderer<'a> {
             .iter()
             .filter_map(|conversation| Some(self.traced(conversation)?.2))
             .collect();
-        // Delimiters are read off the given renders, so numbers in them become slots. Where no renders are given, only features are looked
-        // for, and the numbers stay.
-        if !renders.is_empty() && own.iter().chain(renders).any(counters::any) {
-            self.counts = true;
+        // Delimiters are read off the given renders, so what varies in them becomes slots. Where no renders are given, only features are
+        // looked for, and the texts stay.
+        if !renders.is_empty() {
+            let kwargs = self.source.kwargs().into_iter().map(|(name, _)| name);
+            let names: Vec<String> = kwargs.chain(["strftime_now".to_owned()]).collect();
+            let all: Vec<&Traced> = own.iter().chain(renders).collect();
+            self.varying = Varying::of(&all, &names);
+        }
+        if !self.varying.is_nothing() {
             self.added = RefCell::default();
             self.cache = RenderCache::default();
         }
@@ -199,6 +204,12 @@ impl<'a> Renderer<'a> {
     /// Returns the text that the template writes after the last message and that belongs to none.
     pub(in crate::derive) fn trailer(&self, context: &Context) -> Option<String> {
         self.added(&context.kwargs).trailer
+    }
+
+    /// Returns true if the template writes something behind the last message: a generation prompt unasked, a trailer, or the tools.
+    pub(in crate::derive) fn writes_behind(&self, context: &Context) -> bool {
+        let added = self.added(&context.kwargs);
+        added.prompt.is_some() || added.trailer.is_some() || added.listed.is_some()
     }
 
     fn added(&self, kwargs: &Map) -> Added {
@@ -339,16 +350,16 @@ impl<'a> Renderer<'a> {
         Some((name.map(|(name, _)| name.as_str()), template, traced))
     }
 
-    /// Renders with origins, with slots for the numbers that the template counts.
+    /// Renders with origins, with slots for what varies in the template's own texts.
     fn render_traced(&self, inputs: &Inputs<'_>) -> Result<Traced, RenderError> {
         let traced = self.spend(
             &self.requirements,
             inputs,
             ChatTemplate::render_borrowed_traced,
         )?;
-        Ok(match self.counts {
-            true => counters::to_slots(&traced),
-            false => traced,
+        Ok(match self.varying.is_nothing() {
+            true => traced,
+            false => self.varying.to_slots(&traced),
         })
     }
 
@@ -442,13 +453,11 @@ impl<'a> Renderer<'a> {
     ) -> Result<String, RenderError> {
         self.cache
             .get_or_render(context, add_generation_prompt, || {
-                let rendered = match self.counts {
-                    true => {
+                let rendered = match self.varying.is_nothing() {
+                    true => self.render_wanting(&self.requirements, context, add_generation_prompt),
+                    false => {
                         let inputs = self.inputs(context, add_generation_prompt);
                         self.render_traced(&inputs).map(|traced| traced.text)
-                    }
-                    false => {
-                        self.render_wanting(&self.requirements, context, add_generation_prompt)
                     }
                 };
                 rendered.map(|full| self.without_quotes(full))
@@ -498,7 +507,7 @@ impl<'a> Renderer<'a> {
 
     /// The render of a context as it is, with the quotes of texts that are written as JSON.
     pub(in crate::derive) fn raw(&self, context: &Context) -> Result<String, RenderError> {
-        match self.json_texts.is_empty() && !self.counts {
+        match self.json_texts.is_empty() && self.varying.is_nothing() {
             // The analysis renders the same conversation, so that it is taken from the cache.
             true => self.render(context, false),
             false => self.render_wanting(&self.requirements, context, false),

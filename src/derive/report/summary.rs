@@ -290,12 +290,12 @@ impl ToolsReport {
         };
         let members = match &calls.body {
             Body::Array(members) | Body::Object(members) => Some(members),
-            Body::Json | Body::Dialect(_) | Body::Pairs(_) => None,
+            Body::Json | Body::Text | Body::Dialect(_) | Body::Pairs(_) => None,
         };
         let path = |keys: &Vec<String>| keys.join(".");
         Self {
             mode: match calls.body {
-                Body::Json | Body::Dialect(_) => ToolsMode::TagWithJson,
+                Body::Json | Body::Text | Body::Dialect(_) => ToolsMode::TagWithJson,
                 Body::Pairs(_) => ToolsMode::TagWithTagged,
                 Body::Array(_) | Body::Object(_) => ToolsMode::JsonNative,
             },

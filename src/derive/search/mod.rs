@@ -10,6 +10,7 @@
 //! of tries, which has a limit ([`MAX_TRIES`]), times one analysis and one verification; most candidates end at the few
 //! messages that failed before ([`MAX_FAILING`]), which is why those are tried first.
 
+mod candidates;
 #[cfg(test)]
 mod tests;
 
@@ -20,7 +21,6 @@ use crate::derive::choice::{About, DecisionId, MadeDecision, Preference};
 use crate::derive::emit::{self, Target};
 use crate::derive::evidence::decision::{Decision, Fate, ReportedCandidate};
 use crate::derive::evidence::finding::{Counterexample, Finding};
-use crate::derive::probe::CALLS_KEY;
 use crate::derive::proof::{self, Bench, Proof};
 use crate::derive::read::analysis::{self, Analysis};
 use crate::derive::render::cost::{self, Cost};
@@ -29,7 +29,7 @@ use crate::derive::{DeriveError, Options};
 use crate::diagnostic::Severity;
 use crate::judge::{Judge, RoundId, Scrutiny};
 use crate::response_template::{Document, Engine, ResponseTemplate};
-use crate::value::Value;
+use candidates::{all, differing};
 
 /// How many of the messages that failed are tried before a candidate is judged by all.
 const MAX_FAILING: usize = 8;
@@ -40,52 +40,123 @@ const MAX_TRIES: usize = 48;
 /// A derivation with every decision made.
 pub(in crate::derive) struct Settled {
     pub(in crate::derive) analysis: Analysis,
-    pub(in crate::derive) document: Document,
-    pub(in crate::derive) proof: Proof,
     pub(in crate::derive) decisions: Vec<Decision>,
     pub(in crate::derive) cost: Cost,
 }
 
-/// Derives a response template, and makes every decision by messages that come back under this scrutiny.
-///
-/// # Errors
-///
-/// When nothing comes of the first candidates nor of any other one: the chat template shows no turn, the renders exceed their limit, or the
-/// draft is not a valid response template.
-pub(in crate::derive) fn settle(
-    renderer: &Renderer<'_>,
-    judge: &Judge<'_>,
-    options: &Options,
-    scrutiny: Scrutiny,
-) -> Result<Settled, DeriveError> {
-    let mut driver = Driver {
-        renderer,
-        judge,
-        engines: &options.engines,
-        target: Target::of(&options.engines),
-        scrutiny,
-        preferred: Vec::new(),
-        cost: Cost::default(),
-        lost: Vec::new(),
-        tries: MAX_TRIES,
-    };
-    driver.preferred = driver.preferences(&options.prefer)?;
-    let first = driver.first()?;
-    let first = driver.prove(first);
-    let best = driver.search(first);
-    if options.alternatives {
-        driver.try_rest(&best);
+/// A search that has come to its end, and may be taken up again.
+pub(in crate::derive) struct Search<'a> {
+    driver: Driver<'a>,
+    best: Proven,
+}
+
+impl<'a> Search<'a> {
+    /// Derives a response template, and makes every decision by messages that come back under this scrutiny.
+    ///
+    /// # Errors
+    ///
+    /// When nothing comes of the first candidates nor of any other one: the chat template shows no turn, the renders exceed their limit, or
+    /// the draft is not a valid response template.
+    pub(in crate::derive) fn settle(
+        renderer: &'a Renderer<'a>,
+        judge: &'a Judge<'a>,
+        options: &'a Options,
+        scrutiny: Scrutiny,
+    ) -> Result<Self, DeriveError> {
+        let mut driver = Driver {
+            renderer,
+            judge,
+            engines: &options.engines,
+            target: Target::of(&options.engines),
+            scrutiny,
+            preferred: Vec::new(),
+            cost: Cost::default(),
+            lost: Vec::new(),
+            tries: MAX_TRIES,
+        };
+        driver.preferred = driver.preferences(&options.prefer)?;
+        let first = driver.first()?;
+        let first = driver.prove(first);
+        let best = driver.search(first);
+        if options.alternatives {
+            driver.try_rest(&best);
+        }
+        Ok(Self { driver, best })
     }
-    let decisions = driver.decisions(&best.attempt.asked);
-    // Later steps use the renderer as well, so it is set to the candidates that were settled.
-    renderer.begin(best.attempt.wanted);
-    Ok(Settled {
-        analysis: best.attempt.analysis,
-        document: best.attempt.document,
-        proof: best.proof,
-        decisions,
-        cost: driver.cost,
-    })
+
+    /// The best derivation.
+    pub(in crate::derive) fn best(&self) -> &Proven {
+        &self.best
+    }
+
+    /// Takes the search up again, where the best response template was amended and messages still do not come back.
+    ///
+    /// What the amendments mend hid the rest: a candidate that brings back none of the first messages that fail is not taken. Each candidate that brings back
+    /// one of those that fail now is amended as the best one was. The first of them by which more comes back, and nothing less, is the best from then on, and
+    /// what `amend` made of it is returned.
+    pub(in crate::derive) fn resume<T>(
+        &mut self,
+        amended: &Proof,
+        mut amend: impl FnMut(&Proven) -> Option<T>,
+        proof: impl Fn(&T) -> &Proof,
+    ) -> Option<T> {
+        let failing = amended.failing().iter().map(|failure| failure.round);
+        let failing: Vec<RoundId> = failing.take(MAX_FAILING).collect();
+        let wrong = amended.failing().first();
+        let wrong = wrong
+            .map(|failure| differing(&failure.found))
+            .unwrap_or_default();
+        let mut asked = self.best.attempt.asked.clone();
+        asked.retain(|asked| wrong.contains(&asked.decision.about()));
+        for candidate in all(&asked) {
+            let driver = &mut self.driver;
+            if driver.is_preferred(&candidate) || !driver.may_try() {
+                continue;
+            }
+            let wanted = self.best.attempt.wanting(&candidate);
+            let Ok(attempt) = driver.attempt(wanted) else {
+                continue;
+            };
+            let subject = driver.bench(&attempt).subject();
+            let mut few = failing.iter();
+            if attempt.is_same(&self.best.attempt)
+                || !few.any(|round| driver.judge.brings_back(subject, *round))
+            {
+                continue;
+            }
+            let proven = driver.prove(attempt);
+            let Some(made) = amend(&proven) else { continue };
+            let (new, old) = (&proof(&made).judgement, &amended.judgement);
+            let back: HashSet<RoundId> = new.back.iter().copied().collect();
+            if proof(&made).failing().len() < amended.failing().len()
+                && old.back.iter().all(|round| back.contains(round))
+            {
+                let shown = amended
+                    .failing()
+                    .first()
+                    .map(|failure| failure.found.clone());
+                let mut asked = self.best.attempt.asked.iter();
+                if let Some(asked) = asked.find(|one| one.decision == candidate.decision) {
+                    driver.replace(asked, None, shown);
+                }
+                self.best = proven;
+                return Some(made);
+            }
+        }
+        None
+    }
+
+    /// Ends the search, and reports its decisions.
+    pub(in crate::derive) fn end(mut self) -> Settled {
+        let decisions = self.driver.decisions(&self.best.attempt.asked);
+        // Later steps use the renderer as well, so it is set to the candidates that were settled.
+        self.driver.renderer.begin(self.best.attempt.wanted);
+        Settled {
+            analysis: self.best.attempt.analysis,
+            decisions,
+            cost: self.driver.cost,
+        }
+    }
 }
 
 /// The response template that one set of choices between candidates leads to.
@@ -100,7 +171,7 @@ struct Attempt {
 }
 
 /// An attempt with its proof.
-struct Proven {
+pub(in crate::derive) struct Proven {
     attempt: Attempt,
     proof: Proof,
 }
@@ -173,6 +244,18 @@ impl Attempt {
 }
 
 impl Proven {
+    pub(in crate::derive) fn analysis(&self) -> &Analysis {
+        &self.attempt.analysis
+    }
+
+    pub(in crate::derive) fn document(&self) -> &Document {
+        &self.attempt.document
+    }
+
+    pub(in crate::derive) fn proof(&self) -> &Proof {
+        &self.proof
+    }
+
     /// Returns true if more is understood or comes back than from `other`, and nothing less, but for messages that may be given up for it.
     fn is_better(&self, other: &Self) -> bool {
         let is_kept =
@@ -586,24 +669,6 @@ impl Driver<'_> {
     }
 }
 
-/// Returns every candidate that was not taken; other spellings, which are other texts, come last.
-fn all(asked: &[MadeDecision]) -> Vec<Preference> {
-    let others = |asked: &MadeDecision| {
-        let others = asked.candidates.iter().enumerate();
-        let others = others.filter(|(index, _)| *index != asked.taken);
-        let wanted = others.map(|(_, description)| Preference {
-            decision: asked.decision,
-            name: description.name.clone(),
-        });
-        wanted.collect::<Vec<_>>()
-    };
-    let (spelling, candidate): (Vec<&MadeDecision>, Vec<&MadeDecision>) = asked
-        .iter()
-        .partition(|asked| asked.decision.about() == About::Spelling);
-    let all = candidate.into_iter().chain(spelling);
-    all.flat_map(others).collect()
-}
-
 /// Returns the candidates to try: those of the parts that came back wrong, then, where something ought to have come back, the others.
 fn touched(best: &Proven) -> Vec<Preference> {
     let wrong: Vec<About> = best.counterexample().map(differing).unwrap_or_default();
@@ -619,26 +684,4 @@ fn touched(best: &Proven) -> Vec<Preference> {
         candidates.extend(all(&far));
     }
     candidates
-}
-
-/// The parts of a message in which what was parsed is not what was expected.
-fn differing(found: &Counterexample) -> Vec<About> {
-    let empty = Default::default();
-    let members = |value: &'_ Value| value.as_object().unwrap_or(&empty).clone();
-    let (expected, parsed) = (members(&found.expected), members(&found.parsed));
-    let mut parts = Vec::new();
-    for key in expected.keys().chain(parsed.keys()) {
-        if expected.get(key) == parsed.get(key) {
-            continue;
-        }
-        let part = match key.as_str() {
-            "content" => About::Content,
-            CALLS_KEY => About::Calls,
-            _ => About::Reasoning,
-        };
-        if !parts.contains(&part) {
-            parts.push(part);
-        }
-    }
-    parts
 }

@@ -194,3 +194,22 @@ fn what_only_pieces_show_to_be_wrong_is_searched_in_pieces() {
     let fates = fates(&derivation);
     assert!(!fates.contains(&Fate::NotTried), "{fates:?}");
 }
+
+/// The indented lines of the reasoning are read by an amendment. What is left then, an argument's name with a colon in it, is mended by a candidate
+/// that brings back none of the messages that failed before.
+#[test]
+fn the_search_goes_on_where_amendments_leave_messages() {
+    let template = include_str!("../../../tests/invented/reasoning_restructured.jinja");
+    let derivation = derived(template);
+    assert!(
+        derivation.report.verified,
+        "{:#?}",
+        derivation.report.findings
+    );
+    let taken = |name: &str| {
+        let candidates = candidates(&derivation, name).iter();
+        let mut taken = candidates.filter(|one| one.fate == Fate::Taken);
+        taken.next().map(|one| one.name.as_str())
+    };
+    assert_eq!(taken("names of arguments"), Some("before all of it"));
+}

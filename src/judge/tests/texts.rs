@@ -341,3 +341,92 @@ fn texts_that_are_written_alike_are_not_excused() {
         judgement.failures.first()
     );
 }
+
+/// Changes that a chat template makes to a text, a number or the calls only here and there are seen: line ends of other systems, a number alone, a sign at the
+/// beginning that it looks for, the digits of a float, the order of the calls, and the value of a kwarg that it writes.
+#[test]
+fn what_is_lost_of_few_messages_is_seen() {
+    let said = |how: &str| chat(&format!("<t>{how}</t>"), "");
+    let calls = |each: &str| chat(&format!("{SAID}{each}"), "");
+    let thought = format!(
+        "{{% if m.thinking %}}<r{{{{ effort | default('low') }}}}>{{{{ m.thinking }}}}</r>{{% endif %}}{SAID}"
+    );
+    let low = THINKING.replace("<r>", "<rlow>");
+    let any = THINKING.replace(r#""open": "<r>""#, r#""open_pattern": "<r[^>]*>""#);
+    let sorted = CALLED.replace(
+        "m.tool_calls or []",
+        "(m.tool_calls or []) | sort(attribute='function.name')",
+    );
+    let short = "{% for c in m.tool_calls or [] %}<c>{\"name\": {{ c.function.name | tojson }}, \"arguments\": { \
+        {% for k, v in c.function.arguments.items() %}{{ k | tojson }}: {{ '%g' | format(v) if v is float else v | tojson }}\
+        {{ ', ' if not loop.last }}{% endfor %}}}</c>{% endfor %}";
+    for (name, chat, response, holds) in [
+        (
+            "as it is",
+            said("{{ m.content }}"),
+            fields(&[CONTENT]),
+            true,
+        ),
+        (
+            "lines",
+            said("{{ m.content.splitlines() | join('\n') }}"),
+            fields(&[CONTENT]),
+            false,
+        ),
+        (
+            "a number",
+            said("{{ '{:,}'.format(m.content | int) if m.content.isdigit() else m.content }}"),
+            fields(&[CONTENT]),
+            false,
+        ),
+        (
+            "a sign",
+            said("{{ '~' if m.content[0] in '%&' }}{{ m.content }}"),
+            fields(&[CONTENT]),
+            false,
+        ),
+        ("calls", calls(CALLED), fields(&[CONTENT, CALLS]), true),
+        (
+            "their order",
+            calls(&sorted),
+            fields(&[CONTENT, CALLS]),
+            false,
+        ),
+        ("digits", calls(short), fields(&[CONTENT, CALLS]), false),
+        (
+            "a kwarg",
+            chat(&thought, ""),
+            fields(&[&any, CONTENT]),
+            true,
+        ),
+        (
+            "another kwarg",
+            chat(&thought, ""),
+            fields(&[&low, CONTENT]),
+            false,
+        ),
+    ] {
+        let judgement = judged(&chat, &response);
+        let first = judgement.failures.first();
+        assert_eq!(first.is_none(), holds, "{name}: {first:#?}");
+    }
+}
+
+/// The string of a JSON text ends where its quote does, and not where what closes it stands in the text as well.
+#[test]
+fn a_text_of_json_may_have_its_own_end_in_it() {
+    let chat = chat("{\"say\": {{ m.content | tojson }}}", "");
+    let close = |pattern: &str| {
+        format!(
+            r#""content": {{"open": "{{\"say\": ", "close_pattern": "{pattern}", "content": "json"}}"#
+        )
+    };
+    for (pattern, holds) in [
+        (r#"(?<=\")\\}"#, false),
+        (r#"(?<=say\": \"(?:[^\"\\\\]|\\\\.)*\")\\}"#, true),
+    ] {
+        let judgement = judged(&chat, &fields(&[&close(pattern)]));
+        let first = judgement.failures.first();
+        assert_eq!(first.is_none(), holds, "{pattern}: {first:#?}");
+    }
+}

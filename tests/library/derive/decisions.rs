@@ -305,7 +305,7 @@ fn of_what_stands_before_the_content_the_last_may_open_it() {
 /// What stands before a reasoning says how long it may be, and something else under another setting.
 #[test]
 fn of_what_stands_before_the_reasoning_the_last_may_open_it() {
-    let assistant = "{% if m.thinking %}<effort={{ effort or 'none' }}><think>{{ m.thinking }}</think>{% endif %}\
+    let assistant = "{% if m.thinking %}<effort={% if effort == 'high' %}high{% else %}none{% endif %}><think>{{ m.thinking }}</think>{% endif %}\
         <say>{{ m.content }}</say>";
     let derivation = turns(assistant, "<bot>");
     proved(&derivation);

@@ -102,6 +102,24 @@ fn what_stands_between_two_calls_alone_parts_them() {
     assert_eq!(found.unwrap().separator.trim(), ";");
 }
 
+/// TOML writes a name in quotes that has a dot in it, and no other one.
+#[test]
+fn names_that_are_no_words_may_stand_in_quotes() {
+    let quotes = |key: &str| {
+        let call = format!(
+            "<call {{{{ c.function.name }}}}>\n{{% for k, v in c.function.arguments.items() %}}{key} = {{{{ v | tojson }}}}\n{{% endfor %}}</call>"
+        );
+        match each(&call).body {
+            Body::Pairs(pairs) => pairs.name_quotes,
+            other => panic!("{other:?}"),
+        }
+    };
+    let quoted = quotes("{{ k | tojson if '.' in k else k }}");
+    assert_eq!(quoted, Some(("\"".to_owned(), "\"".to_owned())));
+    assert_eq!(quotes("{{ k }}"), None);
+    assert_eq!(quotes("{{ k | tojson }}"), None);
+}
+
 #[test]
 fn arguments_may_stand_apart() {
     let pairs = |value: &str| {
