@@ -9,18 +9,17 @@
 //! For example, a close of `</s>|end` reads `the end</s>` right as a whole text, and transformers, fed one character at a time, takes the
 //! `end` in it. The draft by whole responses takes such a close, its proof in pieces fails, and the second draft takes another candidate.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::amend::{self, Amended};
 use super::evidence::decision::Decision;
 use super::read::analysis::Analysis;
-use super::render::cost::{self, Cost};
+use super::render::cost::{self, Cost, Stage};
 use super::render::renderer::Renderer;
 use super::search::{self, Search};
 use super::{DeriveError, Options, emit, late, learn, proof};
 use crate::chat_template::ChatTemplateSource;
-use crate::judge::{Judge, RoundId, Scrutiny};
+use crate::judge::{Judge, Scrutiny};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
@@ -73,26 +72,17 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
     let (renderer, judge, options) = (bench.renderer, bench.judge, bench.options);
     let searched = late::searched(options);
     let mut search = Search::settle(renderer, judge, &searched, scrutiny)?;
-    let (amended, mending);
-    (amended, mending) = cost::measured(judge, || {
-        // Where somebody has chosen a delimiter, all stay as they are.
-        match searched.prefer.is_empty() {
-            true => mended(bench, &mut search, scrutiny),
-            false => Ok(unamended(search.best())),
-        }
-    });
-    let mut amended = amended?;
+    // Where somebody has chosen a delimiter, all stay as they are.
+    let (mut amended, mending) = match searched.prefer.is_empty() {
+        true => mended(bench, &mut search, scrutiny)?,
+        false => (unamended(search.best()), Stage::default()),
+    };
     let search::Settled {
         analysis,
         mut decisions,
         mut cost,
     } = search.end();
-    let on = amend::Bench {
-        judge,
-        analysis: &analysis,
-        target: emit::Target::of(&options.engines),
-        scrutiny,
-    };
+    let on = bench.for_amendments(&analysis, scrutiny);
     let done;
     (done, cost.amendments) = cost::measured(judge, || {
         amended.close_at_end_tokens(&on, &bench.source.tokens.end, &options.engines);
@@ -125,8 +115,8 @@ fn unamended(best: &search::Proven) -> Amended {
     Amended::new(best.document().clone(), best.proof().clone())
 }
 
-/// The outcome of the search with amendments for messages that do not come back. Where some still do not, the search goes on from there, as long as more
-/// comes back by it.
+/// The outcome of the search with amendments for messages that do not come back, and what the amendments took. Where some still do not, the
+/// search goes on from there, as long as more comes back by it.
 ///
 /// # Errors
 ///
@@ -135,22 +125,12 @@ fn mended(
     bench: &Bench<'_>,
     search: &mut Search<'_>,
     scrutiny: Scrutiny,
-) -> Result<Amended, DeriveError> {
-    let engines = &bench.options.engines;
-    let special = &bench.source.tokens.special;
-    let mend = |best: &search::Proven| -> Result<Amended, DeriveError> {
-        let on = amend::Bench {
-            judge: bench.judge,
-            analysis: best.analysis(),
-            target: emit::Target::of(engines),
-            scrutiny,
-        };
-        let mut amended = unamended(best);
-        amended.read_by_lines(&on, engines)?;
-        let constants = learn::Constants::new(&bench.renderer.pieces, special.clone());
-        amended.widen(&on, engines, constants)?;
-        amended.narrow(&on, engines)?;
-        Ok(amended)
+) -> Result<(Amended, Stage), DeriveError> {
+    let mut spent = Stage::default();
+    let mut mend = |best: &search::Proven| -> Result<Amended, DeriveError> {
+        let (made, stage) = cost::measured(bench.judge, || mend(bench, best, scrutiny));
+        spent += stage;
+        made
     };
     let mut amended = mend(search.best())?;
     // Where nothing was mended, the search has nothing new to go on from.
@@ -161,7 +141,44 @@ fn mended(
             None => break,
         }
     }
+    Ok((amended, spent))
+}
+
+/// The response template of the search with amendments for messages that do not come back.
+///
+/// # Errors
+///
+/// When an amendment is no valid response template.
+fn mend(
+    bench: &Bench<'_>,
+    best: &search::Proven,
+    scrutiny: Scrutiny,
+) -> Result<Amended, DeriveError> {
+    let engines = &bench.options.engines;
+    let on = bench.for_amendments(best.analysis(), scrutiny);
+    let mut amended = unamended(best);
+    amended.read_by_lines(&on, engines)?;
+    let special = bench.source.tokens.special.clone();
+    let constants = learn::Constants::new(&bench.renderer.pieces, special);
+    amended.widen(&on, engines, constants)?;
+    amended.narrow(&on, engines)?;
     Ok(amended)
+}
+
+impl Bench<'_> {
+    /// Returns the bench for amendments of a response template with this analysis.
+    fn for_amendments<'a>(
+        &'a self,
+        analysis: &'a Analysis,
+        scrutiny: Scrutiny,
+    ) -> amend::Bench<'a> {
+        amend::Bench {
+            judge: self.judge,
+            analysis,
+            target: emit::Target::of(&self.options.engines),
+            scrutiny,
+        }
+    }
 }
 
 impl Draft {
@@ -182,13 +199,8 @@ impl Draft {
         let (proof, stage) = cost::measured(bench.judge, || proof::prove(self.bench(bench)));
         self.cost.verification += stage;
         let earlier = &self.amended.proof;
-        let back: HashSet<RoundId> = proof.judgement.back.iter().copied().collect();
-        let is_back = earlier
-            .judgement
-            .back
-            .iter()
-            .all(|round| back.contains(round));
-        let holds = is_back && proof.errors().count() <= earlier.errors().count();
+        let holds =
+            proof.lost_of(earlier).is_empty() && proof.errors().count() <= earlier.errors().count();
         self.amended.proof = proof;
         holds
     }

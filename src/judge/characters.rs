@@ -68,8 +68,8 @@ const MAX_SOUGHT: usize = 8;
 /// How many characters a constant has at most that a text may be asked for at its beginning.
 const MAX_ASKED: usize = 3;
 
-/// The punctuation of the chat template's short constants, other than `known`. A chat template may ask a text if it begins with such a character, and
-/// write it otherwise then, as one that puts a backslash before a slash.
+/// Returns the punctuation of the chat template's short constants, other than `known`. A chat template may ask whether a text begins with such
+/// a character, and write the text otherwise then, as one that puts a backslash before a slash.
 pub(super) fn asked_for<'c>(
     constants: impl Iterator<Item = &'c str>,
     known: &[String],
@@ -169,8 +169,8 @@ fn beginnings(gap: &str) -> [&str; 2] {
     [run.get(..1).unwrap_or_default(), pair.unwrap_or_default()]
 }
 
-/// Returns the quote that ends a text together with the punctuation character behind it, and that character: `"}` and `}`. A text may have both in it, and
-/// the quote escaped.
+/// Returns the punctuation character behind the quote that ends a text, and the two together: `}` and `"}`. A text may have them in it, the
+/// quote escaped.
 fn behind_quote(gap: &str) -> [&str; 2] {
     let pair = gap
         .get(..2)

@@ -31,7 +31,7 @@ const COMMON: &str = "Marigold ends here, and the end of it begins another part.
     answers, the answer was final.\nCalls are called, tools and a tool run, ran and acted; functions return results, one result, then stop.\n\
     Users and assistants reason on content, text, names and values, start and finish thicket";
 
-/// Answers as models write them. Each begins and ends with a word by which it can be found in a render.
+/// Answers as models write them. Each begins and ends with a word or a number by which it can be found in a render.
 const CONTENTS: [&str; 10] = [
     "{\"marigold\": [\"thicket\", 1], \"orchard\": null}",
     "Marigold ! # $ % & * + - . / : ; = ? @ ^ _ ` | ~ thicket",

@@ -445,22 +445,26 @@ fn a_file_that_cannot_be_written_is_an_error() {
 
 #[test]
 fn the_date_and_the_special_tokens_are_given() {
+    let dated = "{{ strftime_now(' %Y') }}{{ '!' if strftime_now('%Y') == '2001' }}";
     let dated = CHAT
-        .replace("<assistant>", "<assistant{{ strftime_now(' %Y') }}>")
+        .replace("<assistant>", &format!("<assistant{dated}>"))
         .replace(
             "<{{ message.role }}>",
-            "<{{ message.role }}{{ strftime_now(' %Y') }}>",
+            &format!("<{{{{ message.role }}}}{dated}>"),
         )
         .replace("</{{ message.role }}>", "{{ eos_token }}");
     let bench = Bench::new().file("dated.jinja", dated);
     let run = bench.run("derive dated.jinja --date 2001-01-01");
-    // The turn of the model begins with any date.
-    assert!(run.stdout.contains(r"<assistant[^\\n>]+>"), "{run}");
+    // The turn of the model may begin with any date, and only that of 2001 has another sign behind it.
+    assert!(run.stdout.contains(r"<assistant[^\\n!]+!>"), "{run}");
     assert!(run.stdout.contains("</s>"), "{run}");
     assert!(run.stderr.contains("warning[assumed-token]"), "{run}");
     let run = bench.run("derive dated.jinja --special-token eos_token=<e>");
     assert!(run.stdout.contains("<e>"), "{run}");
-    assert!(!run.stdout.contains("2001"), "{run}");
+    assert!(
+        !run.stdout.contains("2001") && !run.stdout.contains("!>"),
+        "{run}"
+    );
     assert!(!run.stderr.contains("assumed"), "{run}");
 }
 

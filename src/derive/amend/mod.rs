@@ -8,7 +8,6 @@
 
 mod failing;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::chat_template::{ChatTemplateSource, Clock, RenderInput};
@@ -22,7 +21,7 @@ use crate::derive::proof::{self, Proof};
 use crate::derive::read::analysis::Analysis;
 use crate::derive::strict::{self, StrictCalls};
 use crate::derive::{DeriveError, Options, compare, probe};
-use crate::judge::{self, Case, Judge, RoundId, Scrutiny};
+use crate::judge::{self, Case, Judge, Scrutiny};
 use crate::response_template::{Document, Engine, ResponseTemplate};
 use crate::value::{Map, Value, json};
 
@@ -56,12 +55,10 @@ impl Bench<'_> {
     /// Returns a function that proves a response template. It returns the new proof if that loses nothing of the old one: every message
     /// that came back still does, and there are no more errors. Otherwise it returns `None`.
     fn keeps(&self, proof: &Proof) -> impl FnMut(&Arc<ResponseTemplate>) -> Option<Proof> {
-        let back: HashSet<RoundId> = proof.judgement.back.iter().copied().collect();
         let errors = proof.errors().count();
         move |template| {
             let now = self.prove(template);
-            let kept: HashSet<RoundId> = now.judgement.back.iter().copied().collect();
-            let is_kept = now.errors().count() <= errors && back.is_subset(&kept);
+            let is_kept = now.errors().count() <= errors && now.lost_of(proof).is_empty();
             is_kept.then_some(now)
         }
     }

@@ -86,10 +86,15 @@ pub(super) fn opening(
     pattern
 }
 
-/// A pattern for a marker that stands behind a body. Of `names` only that counts which says of ids.
-pub(super) fn behind(pieces: &Pieces, marker: &str, captures: Captures, names: &Names) -> String {
+/// A pattern for a marker that stands behind a body; `ids_left_out` is as in [`Names`].
+pub(super) fn behind(
+    pieces: &Pieces,
+    marker: &str,
+    captures: Captures,
+    ids_left_out: bool,
+) -> String {
     let names = Names {
-        ids_left_out: names.ids_left_out,
+        ids_left_out,
         ..Names::default()
     };
     written(pieces, marker, "", captures, &names)
@@ -264,7 +269,7 @@ mod tests {
             "\\{\\s*\"name\"\\s*:\\s*\"(?P<name>[^\\s\"]+)\"\\s*,\\s*\"x y\"\\s*:\\s*"
         );
         assert_eq!(
-            behind(&Pieces::default(), "}", Captures::None, &Names::default()),
+            behind(&Pieces::default(), "}", Captures::None, false),
             "\\s*\\}\\s*"
         );
     }

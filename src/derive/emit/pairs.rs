@@ -170,10 +170,12 @@ fn bare_key(argument: &Pairs, group: &str, keys: Keys) -> String {
     }
     if is_whole {
         // `a:b: 1` is an argument of the name `a:b`.
-        let betweens = argument.value.iter().map(|around| around.between.as_str());
-        let is_spaced = behind_key(argument).ends_with(char::is_whitespace);
-        let space = if is_spaced { "\\s" } else { "" };
-        let betweens: Vec<&str> = betweens.map(str::trim).collect();
+        let space = match behind_key(argument).ends_with(char::is_whitespace) {
+            true => "\\s",
+            false => "",
+        };
+        let betweens = argument.value.iter().map(|around| around.between.trim());
+        let betweens: Vec<&str> = betweens.collect();
         // Of `:` and `:'` the longer one tells more: the name is `a:b` in `a:b:'c'`.
         let begins_another = |one: &&str| {
             let mut others = betweens.iter().filter(|other| *other != one);
@@ -238,13 +240,14 @@ pub(super) fn beginning(argument: &Pairs, keys: Keys) -> String {
 /// A pattern for one argument.
 fn pattern(argument: &Pairs, keys: Keys) -> String {
     let separator = argument.separator.trim();
-    // A name has the first character of what stands between two arguments in it nowhere, and might begin behind that.
-    let behind = match separator.chars().count() {
+    // A name has the separator's first character nowhere in it. A longer separator is taken as a whole, or the name would begin with the rest
+    // of it: with `|,|>` behind the `<` of `<|,|>`.
+    let separated = match separator.chars().count() {
         0 | 1 => String::new(),
         _ => format!("(?:{}\\s*)?", slot::pattern(separator)),
     };
     let key = key(argument, "(?P<key>", keys);
-    let mut pattern = format!("{behind}{key}{}", values(argument));
+    let mut pattern = format!("{separated}{key}{}", values(argument));
     if ends_nowhere(argument) {
         let next = beginning(argument, keys);
         let next = match separator {

@@ -24,8 +24,8 @@ pub(super) fn content(
     let passed: Vec<&str> = beginning.into_iter().chain(beside).collect();
     // The marker before calls closes the content, too.
     let opened_by_reasoning = opens_content(analysis, choices);
-    let before_calls_of = before_calls_of(analysis, opened_by_reasoning);
-    let before_calls = match (before_calls_of, &analysis.calls) {
+    let between = between_content_and_calls(analysis, opened_by_reasoning);
+    let before_calls = match (between, &analysis.calls) {
         (Some(marker), Some(calls)) => Some(if marker.is_empty() {
             let written = Written::new(analysis, calls, ends, choices);
             format!("(?={})", written.beginning())
@@ -34,7 +34,7 @@ pub(super) fn content(
         }),
         _ => None,
     };
-    let marker = before_calls_of.unwrap_or_default();
+    let marker = between.unwrap_or_default();
     let needs_no_end = !marker.is_empty() && ends_begin_with(analysis, marker);
     let or_calls = |end: Option<String>| match (&before_calls, end) {
         (Some(before), Some(end)) if !needs_no_end => Some(format!("(?:{before}|{end})")),
@@ -44,10 +44,10 @@ pub(super) fn content(
     let close = or_calls(ends.pattern(None, &passed));
     // A literal would do where it is the only end of the content and nothing follows it.
     let only_end = match ends.markers.as_slice() {
-        [end] if passed.is_empty() && before_calls_of.is_none() => Some(*end),
+        [end] if passed.is_empty() && between.is_none() => Some(*end),
         _ => None,
     };
-    let literals = literal_close(analysis, ends, before_calls_of).filter(|_| passed.is_empty());
+    let literals = literal_close(analysis, ends, between).filter(|_| passed.is_empty());
     let close = literals.or_else(|| close.and_then(|pattern| {
         let literal = only_end.filter(|end| !slot::any(end)).map(|end| {
             Candidate::new(
@@ -63,7 +63,7 @@ pub(super) fn content(
             "it takes the white space after it, and what else may follow the end of a turn",
             Delimiter::pattern(pattern),
         );
-        let has_other_close = before_calls_of.is_some();
+        let has_other_close = between.is_some();
         let rarer = [
             (
                 "with the white space before it",
@@ -173,9 +173,9 @@ fn unopened_delimiters(reasoning: &Reasoning, choices: &Choices) -> Option<[Deli
         .flatten()
 }
 
-/// Returns the text between the content and the calls behind it, without the markers of either, where the content has an opening marker. What closes a
-/// reasoning that nothing opens stands before every content, so that calls may follow it.
-fn before_calls_of(analysis: &Analysis, opened_by_reasoning: bool) -> Option<&str> {
+/// Returns the text between the content and the calls behind it, without the markers of either, where the content has an opening marker.
+/// What closes a reasoning that nothing opens stands before every content, so that calls may follow it.
+fn between_content_and_calls(analysis: &Analysis, opened_by_reasoning: bool) -> Option<&str> {
     let read = analysis.content.before_calls.as_deref();
     read.or_else(|| (opened_by_reasoning && analysis.calls.is_some()).then_some(""))
 }
@@ -444,7 +444,7 @@ fn behind_text(reasoning: &Reasoning) -> Option<Candidate<Delimiter>> {
     Some(Candidate::new(
         "behind some text",
         json::quote(&pattern),
-        "a reasoning may be a sign of what closes it, and so may the beginning of the content",
+        "a reasoning may be a single character of what closes it, and the content may begin with one",
         Delimiter::pattern(pattern),
     ))
 }

@@ -195,7 +195,7 @@ impl<'a> Written<'a> {
 
     /// A pattern for a marker that stands behind the body of a call.
     pub(super) fn behind(&self, marker: &str, captures: Captures) -> String {
-        marker::behind(self.pieces, marker, captures, &self.names)
+        marker::behind(self.pieces, marker, captures, self.names.ids_left_out)
     }
 
     /// A pattern for what opens a call, together with the first character of its body where that is always the same. It captures nothing,

@@ -195,19 +195,18 @@ impl Context<'_> {
 
     /// Returns the close of a field where the response ends behind it, for one that ends every response; `None` for another.
     fn at_the_end(&self, delimiter: &Delimiter) -> Option<(Delimiter, String)> {
-        let source = delimiter.as_pattern();
         let mut places = self.places.iter();
-        let ends = self.edge == Edge::Close && places.all(|place| place.follows == Follows::End);
+        if self.edge == Edge::Open
+            || self.end.is_followed
+            || !places.all(|place| place.follows == Follows::End)
+        {
+            return None;
+        }
+        let source = delimiter.as_pattern();
         let own = source.strip_suffix(SPACE).unwrap_or(&source);
-        let end = self.end.pattern;
-        let is_last = ends && !self.end.is_followed;
-        let pattern = format!("{}(?=\\s*{end})\\s*", grouped(own));
-        is_last.then(|| {
-            (
-                Delimiter::pattern(pattern),
-                "where the response ends".to_owned(),
-            )
-        })
+        let pattern = format!("{}(?=\\s*{})\\s*", grouped(own), self.end.pattern);
+        let how = "where the response ends".to_owned();
+        Some((Delimiter::pattern(pattern), how))
     }
 
     /// The pattern where this white space follows what it matches, or the response ends if it does so in some place.
@@ -224,8 +223,8 @@ impl Context<'_> {
         format!("{}(?={}{end})\\s*", grouped(own), escape(behind))
     }
 
-    /// The pattern where one of the delimiters follows that do so in renders; `None` where text follows somewhere, or nothing does. What
-    /// ends a turn is not told by the end of the response: more may stand behind a turn.
+    /// The pattern where one of the delimiters follows that do so in renders; `None` where text follows somewhere, or nothing does. For what
+    /// nothing follows in any render there is [`at_the_end`](Self::at_the_end).
     fn where_something_follows(&self, source: &str) -> Option<String> {
         let mut next: Vec<String> = Vec::new();
         for place in self.places {

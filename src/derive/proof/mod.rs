@@ -14,9 +14,12 @@ use crate::derive::read::analysis::Analysis;
 use crate::derive::read::arguments::Style;
 use crate::derive::read::cut::Body;
 use crate::diagnostic::Severity;
-use crate::judge::{self, Case, Failure, Judge, Judgement, Rounds, Scrutiny, Subject, Unproved};
+use crate::judge::{
+    self, Case, Failure, Judge, Judgement, RoundId, Rounds, Scrutiny, Subject, Unproved,
+};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, json};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The code of findings about a response that loses something when it is cut short.
@@ -78,6 +81,13 @@ impl Proof {
     /// The rounds whose message does not come back.
     pub(super) fn failing(&self) -> &[Failure] {
         &self.judgement.failures
+    }
+
+    /// The rounds that came back by the other proof and do not by this one, in the other's order.
+    pub(super) fn lost_of(&self, other: &Self) -> Vec<RoundId> {
+        let mine: HashSet<RoundId> = self.judgement.back.iter().copied().collect();
+        let back = other.judgement.back.iter().copied();
+        back.filter(|round| !mine.contains(round)).collect()
     }
 
     /// The messages that do not come back, but for those that no parser could tell from another.

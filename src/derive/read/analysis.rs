@@ -106,7 +106,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
     let best = found.first().ok_or(Unreadable::NoAnchor)?;
     let anchor = best.anchor.clone();
     let tooled = renderer.user(true);
-    let is_followed = renderer.writes_behind(&user) || renderer.writes_behind(&tooled);
+    let is_followed = renderer.writes_behind(&user);
     let opens_a_region = reasoning::begins_in_anchor(renderer, &user, &anchor, &settings)
         || tool_calls::begin_in_anchor(renderer, &tooled, &anchor);
     let candidates = anchor::candidates(&renderer.pieces, found, opens_a_region);

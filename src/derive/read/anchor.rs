@@ -3,7 +3,7 @@
 use crate::derive::choice::Candidate;
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
-use crate::derive::probe::{self, Assistant, Dialect};
+use crate::derive::probe::{self, Assistant, Call, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
 use crate::value::{Map, Value, json};
@@ -74,6 +74,21 @@ impl Anchor {
         let probe_at = render.rfind(first_probe)?;
         let rest = self.after_last(&render[..probe_at])?;
         Some(&render[probe_at - rest.len()..])
+    }
+
+    /// Returns the turn of a message that has this call and nothing else; `None` where the chat template does not render it, or without
+    /// the call's name.
+    pub(in crate::derive) fn turn_calling(
+        &self,
+        renderer: &Renderer<'_>,
+        context: &Context,
+        dialect: &Dialect,
+        call: Call,
+    ) -> Option<String> {
+        let name = call.name.clone();
+        let message = dialect.write(&Assistant::calling([call]));
+        let turn = renderer.turn(context, &message).ok()?;
+        self.turn(&turn.full, &name).map(str::to_owned)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::anchor::Anchor;
 use super::arguments::Pairs;
-use crate::derive::probe::{self, Assistant, Dialect};
+use crate::derive::probe::{self, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
-use crate::value::{Map, Value};
+use crate::value::Map;
 
 /// The characters of names that are no words.
 const SIGNS: [char; 4] = ['-', '.', ' ', ':'];
@@ -22,29 +22,27 @@ pub(in crate::derive) fn learn(
     let Some((key, value)) = call.arguments.iter().next() else {
         return;
     };
-    let quotes = SIGNS.into_iter().find_map(|sign| {
+    pairs.name_quotes = SIGNS.into_iter().find_map(|sign| {
         let name = format!("{key}{sign}{key}");
         let mut call = call.clone();
         call.arguments = Map::from_iter([(name.clone(), value.clone())]);
-        let message = dialect.write(&Assistant::calling([call.clone()]));
-        let turn = renderer.turn(context, &message).ok()?;
-        let turn = anchor.turn(&turn.full, &call.name)?;
-        around(pairs, turn, &name, value)
+        let turn = anchor.turn_calling(renderer, context, dialect, call)?;
+        around(pairs, &turn, &name, value.as_str()?)
     });
-    pairs.name_quotes = quotes;
 }
 
-/// The texts right before and behind a name that stand there beside what stands around every name.
-fn around(pairs: &Pairs, turn: &str, name: &str, value: &Value) -> Option<(String, String)> {
+/// The quotes around a name: the texts right before and behind it that stand there beside what stands around every name.
+fn around(pairs: &Pairs, turn: &str, name: &str, value: &str) -> Option<(String, String)> {
     let (before, behind) = turn.split_once(name)?;
-    let (behind, _) = behind.split_once(value.as_str()?)?;
+    let (behind, _) = behind.split_once(value)?;
     let mut betweens = pairs.value.iter().map(|around| around.between.as_str());
     let close = betweens.find_map(|between| behind.strip_suffix(between))?;
-    let is_quote = |text: &str| !text.is_empty() && !text.contains(char::is_alphanumeric);
-    // One character is enough for a quote, and what stands before it is told by what opens an argument.
+    // Behind the name its quote is all that stands before what follows every name. Before the name it is as long.
     let open = before.get(before.len().checked_sub(close.len())?..)?;
+    let is_quote = |text: &str| !text.is_empty() && !text.contains(char::is_alphanumeric);
     let is_opened = before.strip_suffix(open)?.ends_with(pairs.open.as_str());
-    let is_new = !pairs.open.ends_with(open) || pairs.open.is_empty();
+    // Before every name the same may stand already.
+    let is_new = !pairs.open.ends_with(open);
     (is_quote(open) && is_quote(close) && is_opened && is_new)
         .then(|| (open.to_owned(), close.to_owned()))
 }

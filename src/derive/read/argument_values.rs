@@ -4,7 +4,7 @@ use super::anchor::Anchor;
 use super::arguments::{Around, Pairs, Style, Unread};
 use super::escaped::Escaped;
 use crate::derive::choice::{Candidate, DecisionId};
-use crate::derive::probe::{self, Assistant, Dialect};
+use crate::derive::probe::{self, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
 use crate::value::{Value, json};
@@ -30,9 +30,7 @@ pub(in crate::derive) fn learn(
     let turn_with = |value: &Value| {
         let mut call = call.clone();
         call.arguments.insert(key.clone(), value.clone());
-        let message = dialect.write(&Assistant::calling([call.clone()]));
-        let turn = renderer.turn(context, &message).ok()?;
-        anchor.turn(&turn.full, &call.name).map(str::to_owned)
+        anchor.turn_calling(renderer, context, dialect, call)
     };
     let of_text = turn_with(&Value::from(text.as_str())).unwrap_or_default();
     let Some(rest) = pairs.rest(&of_text, key, text) else {

@@ -71,10 +71,7 @@ pub(in crate::derive) fn foreign(
         let mut call = probe::call_with(0, 1);
         let (_, argument) = call.arguments.iter_mut().next()?;
         *argument = value.clone();
-        let name = call.name.clone();
-        let message = dialect.write(&Assistant::calling([call]));
-        let full = renderer.turn(context, &message).ok()?.full;
-        anchor.turn(&full, &name).map(str::to_owned)
+        anchor.turn_calling(renderer, context, dialect, call)
     };
     // The text around an empty list is the text around every value, and no part of it can be taken for the value.
     let Some(empty) = written(&Value::Array(Vec::new())) else {

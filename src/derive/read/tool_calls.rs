@@ -138,13 +138,11 @@ pub(in crate::derive) fn read(
         Body::Pairs(pairs) => {
             argument_values::learn(renderer, context, anchor, &dialect, pairs);
             argument_names::learn(renderer, context, anchor, &dialect, pairs);
-            let none = Assistant::calling([probe::call_with(0, 0)]);
-            let full = renderer.turn(context, &dialect.write(&none)).ok();
-            let behind_name = full.as_ref().and_then(|turn| {
-                let turn_text = anchor.turn(&turn.full, &none.calls[0].name)?;
-                Some(turn_text.split_once(&none.calls[0].name)?.1)
-            });
-            if let Some(behind_name) = behind_name {
+            let none = probe::call_with(0, 0);
+            let name = none.name.clone();
+            let turn = anchor.turn_calling(renderer, context, &dialect, none);
+            let behind_name = turn.as_ref().and_then(|turn| turn.split_once(&name));
+            if let Some((_, behind_name)) = behind_name {
                 pairs.take_what_none_has(&mut calls.call, behind_name);
             }
         }

@@ -14,7 +14,6 @@ mod candidates;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::derive::choice::{About, DecisionId, MadeDecision, Preference};
@@ -91,21 +90,20 @@ impl<'a> Search<'a> {
 
     /// Takes the search up again, where the best response template was amended and messages still do not come back.
     ///
-    /// What the amendments mend hid the rest: a candidate that brings back none of the first messages that fail is not taken. Each candidate that brings back
-    /// one of those that fail now is amended as the best one was. The first of them by which more comes back, and nothing less, is the best from then on, and
-    /// what `amend` made of it is returned.
+    /// A candidate has to bring back one of the first messages that fail, and what the amendments mended stood before the rest. Each candidate
+    /// that brings back one of those that fail now is amended as the best one was. The first of them by which more comes back, and nothing
+    /// less, is the best from then on, and what `amend` made of it is returned; `proof` has the proof of that.
     pub(in crate::derive) fn resume<T>(
         &mut self,
         amended: &Proof,
         mut amend: impl FnMut(&Proven) -> Option<T>,
         proof: impl Fn(&T) -> &Proof,
     ) -> Option<T> {
-        let failing = amended.failing().iter().map(|failure| failure.round);
-        let failing: Vec<RoundId> = failing.take(MAX_FAILING).collect();
-        let wrong = amended.failing().first();
-        let wrong = wrong
-            .map(|failure| differing(&failure.found))
-            .unwrap_or_default();
+        let failures = amended.failing();
+        let shown = &failures.first()?.found;
+        let few = failures.iter().take(MAX_FAILING);
+        let few: Vec<RoundId> = few.map(|failure| failure.round).collect();
+        let wrong = differing(shown);
         let mut asked = self.best.attempt.asked.clone();
         asked.retain(|asked| wrong.contains(&asked.decision.about()));
         for candidate in all(&asked) {
@@ -113,12 +111,11 @@ impl<'a> Search<'a> {
             if driver.is_preferred(&candidate) || !driver.may_try() {
                 continue;
             }
-            let wanted = self.best.attempt.wanting(&candidate);
-            let Ok(attempt) = driver.attempt(wanted) else {
+            let Ok(attempt) = driver.attempt(self.best.attempt.wanting(&candidate)) else {
                 continue;
             };
             let subject = driver.bench(&attempt).subject();
-            let mut few = failing.iter();
+            let mut few = few.iter();
             if attempt.is_same(&self.best.attempt)
                 || !few.any(|round| driver.judge.brings_back(subject, *round))
             {
@@ -126,18 +123,11 @@ impl<'a> Search<'a> {
             }
             let proven = driver.prove(attempt);
             let Some(made) = amend(&proven) else { continue };
-            let (new, old) = (&proof(&made).judgement, &amended.judgement);
-            let back: HashSet<RoundId> = new.back.iter().copied().collect();
-            if proof(&made).failing().len() < amended.failing().len()
-                && old.back.iter().all(|round| back.contains(round))
-            {
-                let shown = amended
-                    .failing()
-                    .first()
-                    .map(|failure| failure.found.clone());
-                let mut asked = self.best.attempt.asked.iter();
+            let now = proof(&made);
+            if now.failing().len() < failures.len() && now.lost_of(amended).is_empty() {
+                let mut asked = asked.iter();
                 if let Some(asked) = asked.find(|one| one.decision == candidate.decision) {
-                    driver.replace(asked, None, shown);
+                    driver.replace(asked, None, Some(shown.clone()));
                 }
                 self.best = proven;
                 return Some(made);
@@ -266,13 +256,6 @@ impl Proven {
     /// Returns true if fewer of the rendered messages fail.
     fn is_less_wrong(&self, other: &Self) -> bool {
         self.proof.rounds.failed < other.proof.rounds.failed
-    }
-
-    /// The rounds that came back from `other` and do not from this.
-    fn loses(&self, other: &Self) -> Vec<RoundId> {
-        let mine: HashSet<RoundId> = self.proof.judgement.back.iter().copied().collect();
-        let back = other.proof.judgement.back.iter().copied();
-        back.filter(|round| !mine.contains(round)).collect()
     }
 
     fn lacking(&self) -> Lacking {
@@ -523,7 +506,7 @@ impl Driver<'_> {
 
     /// Returns true if everything comes back that comes back from `best`. Where something does not, the candidate is noted as lost.
     fn keeps(&mut self, proven: &Proven, best: &Proven, candidate: &Preference) -> bool {
-        let lost = proven.loses(best);
+        let lost = proven.proof.lost_of(&best.proof);
         let Some(first) = lost.first() else {
             return true;
         };

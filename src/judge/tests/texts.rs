@@ -342,8 +342,8 @@ fn texts_that_are_written_alike_are_not_excused() {
     );
 }
 
-/// Changes that a chat template makes to a text, a number or the calls only here and there are seen: line ends of other systems, a number alone, a sign at the
-/// beginning that it looks for, the digits of a float, the order of the calls, and the value of a kwarg that it writes.
+/// Changes that a chat template makes to few messages are seen: to line ends of other systems, to a number alone, to a text that begins with a
+/// sign that it asks for, to the digits of a float, to the order of the calls, and to a marker by the value of a kwarg.
 #[test]
 fn what_is_lost_of_few_messages_is_seen() {
     let said = |how: &str| chat(&format!("<t>{how}</t>"), "");
