@@ -69,14 +69,19 @@ impl Expected {
         }
         for (index, call) in message.calls.iter().enumerate() {
             let of_call = sight.message.then(CALLS_KEY).then(index);
-            let name = found(&call.name, sight.turn).map(|(at, _)| at).or_else(|| {
+            // A call before it may have the same name and the same texts.
+            let of_others = &message.calls[..index];
+            let alone = |text: &str| {
+                let is_other = of_others.iter().any(|other| says(other, text));
+                let (at, _) = found(text, sight.turn).filter(|_| !is_other)?;
+                Some(at)
+            };
+            let name = alone(&call.name).or_else(|| {
                 let place = of_call.then("function").then("name");
                 Some(shown::text(traced()?, sight.start, &place, &call.name)?.0 - sight.start)
             });
             let texts = call.arguments.values().filter_map(Value::as_str);
-            let argument = texts
-                .filter_map(|text| Some(found(text, sight.turn)?.0))
-                .min();
+            let argument = texts.filter_map(alone).min();
             let argument = argument.or_else(|| {
                 let place = of_call.then("function").then("arguments");
                 let written = shown::text(traced()?, sight.start, &place, "")?;
@@ -136,6 +141,12 @@ impl Expected {
     pub(super) fn has_ids(&self) -> bool {
         !self.calls.is_empty() && self.calls.iter().all(|call| call.id.is_some())
     }
+}
+
+/// Returns true if the call has the text as its name or as the value of an argument.
+fn says(call: &Call, text: &str) -> bool {
+    let mut values = call.arguments.values().filter_map(Value::as_str);
+    call.name == text || values.any(|value| value == text)
 }
 
 fn holds_nothing(value: &Value) -> bool {

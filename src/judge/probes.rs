@@ -66,7 +66,7 @@ pub(super) struct Probe {
     pub(super) leads: bool,
 }
 
-/// The calls that probes are made of, by number; no two share a value.
+/// The calls that probes are made of, by number; no two of the five share a value, and no two of the first three a function.
 pub(crate) fn call(number: usize) -> Call {
     const NAMES: [&str; 3] = ["count_sparrows", "open_cellar", "paint_gable"];
     const KEYS: [[&str; 2]; 3] = [
@@ -74,15 +74,18 @@ pub(crate) fn call(number: usize) -> Call {
         ["ladder", "copper"],
         ["willow", "socket"],
     ];
-    const VALUES: [[&str; 2]; 3] = [
+    const VALUES: [[&str; 2]; 5] = [
         ["teal ribbon", "quiet engine"],
         ["bronze kettle", "narrow pier"],
         ["amber hinge", "muddy tiller"],
+        ["plum lattice", "onyx gutter"],
+        ["cedar funnel", "ivory ledge"],
     ];
-    let number = number % NAMES.len();
+    let number = number % VALUES.len();
+    let function = number % NAMES.len();
     Call {
-        name: NAMES[number].to_owned(),
-        arguments: KEYS[number]
+        name: NAMES[function].to_owned(),
+        arguments: KEYS[function]
             .iter()
             .zip(VALUES[number])
             .map(|(key, value)| ((*key).to_owned(), Value::from(value)))
@@ -317,6 +320,8 @@ pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
     )]);
     probes.push(prose(listed));
     probes.push(prose(calls(3)));
+    // What is written once for each call may be read as often as the analysis looked.
+    probes.push(prose(calls(5)));
     // The calls of the probes are in the order of their names but for this one.
     probes.push(prose(Assistant::calling([call(2), call(0)])));
     probes.extend(PROSE.iter().map(|text| prose(calls(1).with_content(text))));

@@ -422,3 +422,32 @@ fn a_reasoning_may_come_alone() {
     assert_kinds(&judgement, &[Kind::Reasoning], &[Kind::Content]);
     assert_all_back(&judged(&chat, &fields(&[THINKING, CONTENT])));
 }
+
+/// What stands once for each call before all of them must be read for more calls than a few.
+#[test]
+fn five_calls_come_back_as_two_do() {
+    let listed = "{% if m.tool_calls %}<all{% for c in m.tool_calls %},r{% endfor %}>{% endif %}";
+    let chat = chat(&["{{ m.content or '' }}", listed, CALLED].concat(), "");
+    let judged = |times: &str| {
+        let open = format!(r#""open_pattern": "(?:<all(?:,r){times}>)?<c>""#);
+        let calls = CALLS.replace(r#""open": "<c>""#, &open);
+        judged(&chat, &fields(&[&calls, REST]))
+    };
+    let up_to_three = judged("{0,3}");
+    assert_kinds(&up_to_three, &[Kind::Calls], &[Kind::Call]);
+    let of_five =
+        |failure: &super::super::Failure| failure.found.response.matches("<c>").count() == 5;
+    let failures = &up_to_three.failures;
+    assert!(failures.iter().all(of_five), "{:#?}", failures[0]);
+    assert_all_back(&judged("*"));
+}
+
+/// The name of a call that is not written may be that of a call before it, which is.
+#[test]
+fn a_call_of_the_same_name_as_one_before_it_is_not_seen_with_that() {
+    let first = CALLED.replace("in m.tool_calls or []", "in (m.tool_calls or [])[:1]");
+    assert_all_back(&judged(
+        &chat(&[SAID, &first].concat(), ""),
+        &fields(&[CONTENT, CALLS]),
+    ));
+}
