@@ -77,6 +77,8 @@ struct Compiled {
     tree: syntax::tree::Tree,
     constants: Vec<String>,
     sought: Vec<String>,
+    /// Those that anything is compared with as well.
+    asked: Vec<String>,
     variables: Vec<String>,
     candidates: Vec<(String, Vec<Value>)>,
 }
@@ -177,6 +179,7 @@ impl ChatTemplate {
                 tree,
                 constants: survey.constants,
                 sought: survey.sought,
+                asked: survey.asked,
                 variables: survey.variables,
                 candidates: survey.candidates,
             }),
@@ -211,6 +214,11 @@ impl ChatTemplate {
     /// The constants that texts are searched for, or cut at, in source order without repetitions.
     pub fn sought(&self) -> &[String] {
         &self.inner.sought
+    }
+
+    /// The constants that texts are searched for, or cut at, and those that anything is compared with, in source order without repetitions.
+    pub fn asked(&self) -> &[String] {
+        &self.inner.asked
     }
 
     /// The top-level variables that the template reads without having set them, in source order.

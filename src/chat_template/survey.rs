@@ -13,6 +13,8 @@ pub(super) struct Survey {
     pub(super) constants: Vec<String>,
     /// The constants that texts are searched for, or cut at.
     pub(super) sought: Vec<String>,
+    /// Those, and the constants that anything is compared with.
+    pub(super) asked: Vec<String>,
     pub(super) variables: Vec<String>,
     pub(super) candidates: Vec<(String, Vec<Value>)>,
 }
@@ -166,6 +168,7 @@ impl<'t> Walk<'t> {
                 }
             }
             Stmt::Set { target, value } => {
+                self.asked(value);
                 self.expr(value);
                 if let Target::Name(name) = target {
                     match self.variable_of(value) {
@@ -280,6 +283,8 @@ impl<'t> Walk<'t> {
                     ) {
                         self.compared(left, right);
                         self.compared(right, left);
+                        self.asked(left);
+                        self.asked(right);
                     }
                     left = right;
                 }
@@ -317,6 +322,7 @@ impl<'t> Walk<'t> {
                     "none" => self.candidate(subject, Value::Null),
                     "eq" | "equalto" | "==" | "ne" | "in" => {
                         if let Some(arg) = args.first() {
+                            self.asked(arg.expr());
                             self.compared(subject, arg.expr());
                         }
                     }
@@ -337,12 +343,36 @@ impl<'t> Walk<'t> {
 
     /// The first argument of a search, if it is a constant.
     fn sought(&mut self, args: &'t [Arg]) {
-        if let Some(arg) = args.first()
-            && let ExprKind::Literal(index) = &arg.expr().kind
-            && let Literal::Str(text, _) = &self.tree.literals[*index]
+        let Some(arg) = args.first().map(Arg::expr) else {
+            return;
+        };
+        self.asked(arg);
+        if let Some(text) = self.text(arg)
             && !self.found.sought.contains(text)
         {
             self.found.sought.push(text.clone());
+        }
+    }
+
+    /// What something is compared with: a constant, or one of several.
+    fn asked(&mut self, expr: &'t Expr) {
+        if let ExprKind::List(items) | ExprKind::Tuple(items) = &expr.kind {
+            items.iter().for_each(|item| self.asked(item));
+        } else if let Some(text) = self.text(expr)
+            && !self.found.asked.contains(text)
+        {
+            self.found.asked.push(text.clone());
+        }
+    }
+
+    /// The text of a constant.
+    fn text(&self, expr: &'t Expr) -> Option<&'t String> {
+        let ExprKind::Literal(index) = &expr.kind else {
+            return None;
+        };
+        match &self.tree.literals[*index] {
+            Literal::Str(text, _) => Some(text),
+            _ => None,
         }
     }
 

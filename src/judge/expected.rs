@@ -80,6 +80,8 @@ impl Expected {
                 let place = of_call.then("function").then("name");
                 Some(shown::text(traced()?, sight.start, &place, &call.name)?.0 - sight.start)
             });
+            // A call that is seen by its arguments has its name, too, even where that is written for a call before it alone.
+            let said_before = found(&call.name, sight.turn).map(|(at, _)| at);
             let texts = call.arguments.values().filter_map(Value::as_str);
             let argument = texts.filter_map(alone).min();
             let argument = argument.or_else(|| {
@@ -93,7 +95,7 @@ impl Expected {
             }
             [name, argument, id].into_iter().flatten().for_each(&mut at);
             expected.calls.push(ExpectedCall {
-                name: name.map(|_| call.name.clone()),
+                name: name.or(said_before).map(|_| call.name.clone()),
                 arguments: match argument {
                     Some(_) => call.arguments.clone(),
                     None => Map::new(),

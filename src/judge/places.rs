@@ -26,12 +26,22 @@ pub(super) struct Prompted {
     pub(super) trailer: String,
     /// True if a prompt was asked for in vain: the conversation renders the same without.
     pub(super) unasked: bool,
+    /// The conversation without a prompt, where its tools are listed behind its last words.
+    pub(super) listed: Option<String>,
 }
 
 impl Prompted {
     /// The part of the prompt behind the last words of the conversation: what the model is told right before it writes.
     pub(super) fn told(&self) -> &str {
         &self.prompt[self.place.end_in(&self.prompt)..]
+    }
+
+    /// Returns the byte of a render behind which the model's turn stands: behind the last words of the conversation, and behind the list of
+    /// its tools.
+    pub(super) fn end_in(&self, render: &str) -> usize {
+        let listed = self.listed.as_deref();
+        let listed = listed.filter(|history| render.starts_with(history));
+        self.place.end_in(render).max(listed.map_or(0, str::len))
     }
 }
 
@@ -133,10 +143,11 @@ pub(super) fn prompted(
         .filter_map(|place| {
             // A conversation that the chat template refuses is left out: it shows nothing.
             let prompt = renderer.prompt(&place, manner).ok()?;
-            let unasked = renderer
-                .history(&place, manner)
-                .is_ok_and(|history| history == prompt);
+            let history = renderer.history(&place, manner).ok();
+            let unasked = history.as_ref() == Some(&prompt);
+            let listed = history.filter(|history| lists_tools(&place, history));
             Some(Rc::new(Prompted {
+                listed,
                 trailer: trailer(renderer, &place, manner),
                 place,
                 prompt,
@@ -144,6 +155,19 @@ pub(super) fn prompted(
             }))
         })
         .collect()
+}
+
+/// Returns true if the names of the conversation's tools stand behind its last words.
+fn lists_tools(place: &Conversation, history: &str) -> bool {
+    let behind = &history[place.end_in(history)..];
+    let mut names = place.tools.iter().flat_map(|tools| tools.iter());
+    names.any(|tool| {
+        let name = tool
+            .get("function")
+            .and_then(|function| function.get("name"));
+        name.and_then(Value::as_str)
+            .is_some_and(|name| behind.contains(name))
+    })
 }
 
 /// Returns the text that is rendered after an answer that ends the conversation and not after one that a question follows. It is empty

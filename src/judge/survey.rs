@@ -77,19 +77,21 @@ impl Survey {
         let mut plain = Group::new(manner, &header);
         let mut said = probes::without_calls(setup.thorough);
         let templates = renderer.source().templates.iter();
-        let constants = templates.flat_map(|(_, template)| template.constants());
+        let constants = templates
+            .clone()
+            .flat_map(|(_, template)| template.constants());
         let constants = constants.map(String::as_str);
+        let asked = templates.flat_map(|(_, template)| template.asked());
+        let asked = asked.map(String::as_str);
         let turns = turns::of(renderer, &users, &settings, &plain.manner, calling.first());
-        said.extend(probes::speaking_words(constants.clone(), |word| {
-            turns.says(word)
-        }));
+        said.extend(probes::speaking_words(constants, |word| turns.says(word)));
         let mut seen = Seen::nothing(setup.thorough);
         plain.fill(renderer, &places, &said, &mut seen);
         let beside = characters::next_to_texts(renderer, &users, &plain.manner, calling.first());
         for probes in [
             probes::with_characters(&beside.characters),
             probes::with_characters(&beside.between),
-            probes::beginning_with(&characters::asked_for(constants, &beside.characters)),
+            probes::beginning_with(&characters::asked_for(asked, &beside.characters)),
         ] {
             plain.fill_first(renderer, &places, &probes);
         }

@@ -9,7 +9,8 @@ import os.path
 import re
 import unicodedata
 
-SIGN = r"[^\w\s\"'\\,.:;!?/<>(){}\[\]]"
+# A back quote is none of them: prose puts words between back quotes that are no markers, as in "answer with `text`".
+SIGN = r"[^\w\s\"'`\\,.:;!?/<>(){}\[\]]"
 INNER = r"[/#]?\w(?:[\w /.:\-]{0,40}\w)?"
 TAGS = [
     rf"<(?P<bar>{SIGN})[^\n<>]{{1,60}}(?P=bar)>",  # <|a b|>: whatever stands between the signs

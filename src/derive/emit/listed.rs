@@ -77,7 +77,7 @@ pub(super) fn delimiters(
     };
     Some((
         Delimiter::pattern(format!(
-            "(?:{not_others}{list}\\s*|(?<={close}){separator}){call}{inside}"
+            "(?:{not_others}{list}\\s*|(?<={close}){separator}{inside}){call}"
         )),
         Delimiter::pattern(format!(
             "{behind}{close}(?:{end}|(?={separator}{next}){outside})"

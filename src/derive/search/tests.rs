@@ -183,10 +183,10 @@ fn the_same_is_settled_each_time() {
     assert_eq!(fates(&one), fates(&other));
 }
 
-/// Whole, every response of this chat template is read right by candidates that transformers, fed one character at a time, reads otherwise.
+/// Whole, responses of this chat template are read right by candidates that transformers, fed one character at a time, reads otherwise.
 #[test]
 fn what_only_pieces_show_to_be_wrong_is_searched_in_pieces() {
-    let template = include_str!("../../../tests/invented/call_sexpr_nested.jinja");
+    let template = include_str!("../../../tests/invented/call_pairs_named_behind.jinja");
     let derivation = derived(template);
     let mut findings = derivation.report.findings.iter();
     let shown = findings.find_map(|finding| finding.counterexample.as_ref()?.error.as_ref());

@@ -451,3 +451,15 @@ fn a_call_of_the_same_name_as_one_before_it_is_not_seen_with_that() {
         &fields(&[CONTENT, CALLS]),
     ));
 }
+
+/// Where a name is written for the first of several calls alone, the others have it as well.
+#[test]
+fn a_name_that_is_written_once_for_several_calls_is_that_of_each() {
+    let named = "{% if not loop.previtem or loop.previtem.function.name != c.function.name %}{{ c.function.name }}{% else %}same{% endif %}";
+    let called = TAGGED.replace("{{ c.function.name }}", named);
+    let judgement = judged(
+        &chat(&[SAID, &called].concat(), ""),
+        &fields(&[CONTENT, TAGS]),
+    );
+    assert_kinds(&judgement, &[Kind::Calls], &[Kind::Call]);
+}

@@ -249,3 +249,19 @@ fn the_value_of_a_kwarg_in_a_prompt_is_no_opened_part() {
     );
     assert_eq!(tails(&other), [("softly", vec!["mood"])]);
 }
+
+/// The turn begins behind the list of the tools, which may stand behind the user's words, under kwargs that change the prompt as well.
+#[test]
+fn tools_may_be_listed_behind_the_users_words() {
+    let listed =
+        "{% if tools and m.role == 'user' %}<turn of host>{{ tools | tojson }}<end>{% endif %}";
+    let chat = format!(
+        "{{% for m in messages %}}{{% if m.role == 'assistant' %}}<turn of bot>{THOUGHT}{SAID}{CALLED}<end>\
+         {{% else %}}<{{{{ m.role }}}}>{{{{ m.content }}}}<end>{listed}{{% endif %}}{{% endfor %}}{}",
+        asked("<turn of bot>{% if mute %}<r></r>{% endif %}")
+    );
+    let response = fields(&[THINKING, CONTENT, CALLS]).replace("<bot>", "<turn of bot>");
+    let judgement = judged(&chat, &response);
+    assert_all_back(&judgement);
+    assert_kinds(&judgement, &[], &[Kind::Call, Kind::Calls, Kind::Content]);
+}
