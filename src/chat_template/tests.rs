@@ -314,6 +314,17 @@ fn a_survey_tells_variables_constants_and_candidates() {
     assert!(template.candidates("y").is_empty());
 }
 
+/// What is only written is sought nowhere and compared with nothing.
+#[test]
+fn a_survey_tells_what_texts_are_asked_for() {
+    let template = ChatTemplate::new(
+        "<|a|>{% set x = '~' %}{% if c[0] in '/*' or c[0] == x or c[:1] in ['#', '$'] %}{{ c.split('//')[0] | replace('+', '-') }}{% endif %}{{ '%' ~ c if c.startswith('%%') }}",
+    )
+    .expect("a template");
+    assert_eq!(template.sought(), ["//", "+", "%%"]);
+    assert_eq!(template.asked(), ["~", "/*", "#", "$", "//", "+", "%%"]);
+}
+
 #[test]
 fn a_template_can_be_shared() {
     fn shared<T: Send + Sync + Clone>() {}

@@ -241,20 +241,29 @@ fn recipients_by_line() {
     assert!(report.supports.parallel_calls && report.supports.content_with_calls);
 }
 
-/// `f(a, b)` in prose or code opens no call, though in a list of calls it does.
+/// `f(a, b)` in prose or code opens no call, though in a list of calls it does; nor does what stands between two calls, right before the list.
 #[test]
 fn prose_is_no_call_in_a_list() {
-    let derivation = turns(
-        "{{ m.content }}{% if m.tool_calls %}[[{% for c in m.tool_calls %}{{ c.function.name }}({% for k, v in c.function.arguments.items() %}{{ k }}={{ v | tojson }}{{ ', ' if not loop.last }}{% endfor %}){{ ', ' if not loop.last }}{% endfor %}]]{% endif %}",
-        "<bot>",
-    );
-    let template = ResponseTemplate::from_value(&derivation.document.to_value()).expect("valid");
-    let response = "f(a=1), g(b=2) [[f(a=1), g()]]<end>";
-    let message = parse_response(response, template, "", &[]).expect("parsed");
-    assert_eq!(
-        json::to_string(&Value::Object(message)),
-        r#"{"role": "assistant", "content": "f(a=1), g(b=2)", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}, {"type": "function", "function": {"name": "g", "arguments": {}}}]}"#
-    );
+    for (open, close) in [("[[", "]]"), ("Calls[", "]Done")] {
+        let derivation = turns(
+            &format!(
+                "{{{{ m.content }}}}{{% if m.tool_calls %}}{open}{{% for c in m.tool_calls %}}{{{{ c.function.name }}}}({{% for k, v in c.function.arguments.items() %}}{{{{ k }}}}={{{{ v | tojson }}}}{{{{ ', ' if not loop.last }}}}{{% endfor %}}){{{{ ', ' if not loop.last }}}}{{% endfor %}}{close}{{% endif %}}"
+            ),
+            "<bot>",
+        );
+        let template =
+            ResponseTemplate::from_value(&derivation.document.to_value()).expect("valid");
+        for said in ["f(a=1), g(b=2)", "f(a=1),"] {
+            let response = format!("{said} {open}f(a=1), g(){close}<end>");
+            let message = parse_response(&response, template.clone(), "", &[]).expect("parsed");
+            assert_eq!(
+                json::to_string(&Value::Object(message)),
+                format!(
+                    r#"{{"role": "assistant", "content": "{said}", "tool_calls": [{{"type": "function", "function": {{"name": "f", "arguments": {{"a": 1}}}}}}, {{"type": "function", "function": {{"name": "g", "arguments": {{}}}}}}]}}"#
+                )
+            );
+        }
+    }
 }
 
 #[test]
