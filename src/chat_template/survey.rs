@@ -354,7 +354,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// What something is compared with: a constant, or one of several.
+    /// Notes a constant that something is compared with, or each of several.
     fn asked(&mut self, expr: &'t Expr) {
         if let ExprKind::List(items) | ExprKind::Tuple(items) = &expr.kind {
             items.iter().for_each(|item| self.asked(item));

@@ -314,7 +314,7 @@ fn a_survey_tells_variables_constants_and_candidates() {
     assert!(template.candidates("y").is_empty());
 }
 
-/// What is only written is sought nowhere and compared with nothing.
+/// A constant that is only written is sought nowhere and compared with nothing.
 #[test]
 fn a_survey_tells_what_texts_are_asked_for() {
     let template = ChatTemplate::new(

@@ -423,7 +423,7 @@ fn a_reasoning_may_come_alone() {
     assert_all_back(&judged(&chat, &fields(&[THINKING, CONTENT])));
 }
 
-/// What stands once for each call before all of them must be read for more calls than a few.
+/// A word for each call before all of them must be read for more calls than a few.
 #[test]
 fn five_calls_come_back_as_two_do() {
     let listed = "{% if m.tool_calls %}<all{% for c in m.tool_calls %},r{% endfor %}>{% endif %}";
