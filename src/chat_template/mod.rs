@@ -77,7 +77,7 @@ struct Compiled {
     tree: syntax::tree::Tree,
     constants: Vec<String>,
     sought: Vec<String>,
-    /// Those that anything is compared with as well.
+    /// Those, and the constants that anything is compared with or a name is set to.
     asked: Vec<String>,
     variables: Vec<String>,
     candidates: Vec<(String, Vec<Value>)>,
@@ -216,8 +216,9 @@ impl ChatTemplate {
         &self.inner.sought
     }
 
-    /// The constants that texts are searched for, or cut at, and those that anything is compared with, in source order without repetitions.
-    pub fn asked(&self) -> &[String] {
+    /// The constants that texts are searched for, or cut at, and those that anything is compared with or a name is set to, in source order
+    /// without repetitions.
+    pub(crate) fn asked(&self) -> &[String] {
         &self.inner.asked
     }
 

@@ -13,7 +13,7 @@ pub(super) struct Survey {
     pub(super) constants: Vec<String>,
     /// The constants that texts are searched for, or cut at.
     pub(super) sought: Vec<String>,
-    /// Those, and the constants that anything is compared with.
+    /// Those, and the constants that anything is compared with or a name is set to.
     pub(super) asked: Vec<String>,
     pub(super) variables: Vec<String>,
     pub(super) candidates: Vec<(String, Vec<Value>)>,
@@ -168,6 +168,7 @@ impl<'t> Walk<'t> {
                 }
             }
             Stmt::Set { target, value } => {
+                // A text may be compared with the name later.
                 self.asked(value);
                 self.expr(value);
                 if let Target::Name(name) = target {

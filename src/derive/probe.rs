@@ -2,8 +2,8 @@
 
 use crate::judge::message::write_call;
 pub(super) use crate::judge::message::{
-    ArgumentsForm, Assistant, CALLS_KEY, Call, content_to_parts, message, object, tool_for,
-    tool_result,
+    ArgumentsForm, Assistant, CALLS_KEY, Call, content_to_parts, function_name, message, object,
+    tool_for, tool_result,
 };
 use crate::judge::slot::Slot;
 use crate::value::{Map, Value};

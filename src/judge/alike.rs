@@ -1,6 +1,6 @@
 //! The difference between two messages that render to the same text.
 
-use super::message::CALLS_KEY;
+use super::message::{CALLS_KEY, function_name};
 use crate::value::{Map, Value, json, python};
 
 /// Returns true if two lists of calls are the same but for values of arguments: the same calls, keys and argument names.
@@ -43,8 +43,10 @@ pub(super) fn could_be_meant<'t>(
 ) -> bool {
     let own: String = texts(message).concat();
     let others = texts(other);
-    let name = |of: &Value| of.get("function")?.get("name").cloned();
-    let is_there = |call: &Value| tools.clone().any(|tool| name(tool) == name(call));
+    let is_there = |call: &Value| {
+        let mut names = tools.clone().map(function_name);
+        names.any(|name| name == function_name(call))
+    };
     let calls = other.get(CALLS_KEY).and_then(Value::as_array);
     others.iter().all(|text| own.contains(text.as_str()))
         && calls.unwrap_or_default().iter().all(is_there)

@@ -68,8 +68,9 @@ const MAX_SOUGHT: usize = 8;
 /// How many characters a constant has at most that a text may be asked for at its beginning.
 const MAX_ASKED: usize = 3;
 
-/// Returns the punctuation of these short constants, which the chat template compares something with, other than `known`. It may ask whether a
-/// text begins with such a character, and write the text otherwise then, as one that puts a backslash before a slash.
+/// Returns the punctuation that the short ones of these constants are made of, other than `known`. They are what the chat template compares
+/// texts with: it may ask whether a text begins with such a character, and write the text otherwise then, as one that puts a backslash before
+/// a slash.
 pub(super) fn asked_for<'c>(
     constants: impl Iterator<Item = &'c str>,
     known: &[String],

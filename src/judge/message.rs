@@ -50,6 +50,11 @@ impl Assistant {
     }
 }
 
+/// The name of the function that a tool or a call in the keys of the chat format is of.
+pub(crate) fn function_name(of: &Value) -> Option<&str> {
+    of.get("function")?.get("name")?.as_str()
+}
+
 /// A tool that `call` calls, as a JSON schema that names the type of each argument.
 pub(crate) fn tool_for(call: &Call) -> Value {
     let properties: Map = call

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use super::manner::Manner;
-use super::message::Assistant;
+use super::message::{Assistant, function_name};
 use super::probes;
 use super::renderer::{Conversation, Renderer};
 use super::shown;
@@ -36,9 +36,9 @@ impl Prompted {
         &self.prompt[self.place.end_in(&self.prompt)..]
     }
 
-    /// Returns the byte of a render behind which the model's turn stands: behind the last words of the conversation, and behind the list of
-    /// its tools.
-    pub(super) fn end_in(&self, render: &str) -> usize {
+    /// Returns the byte of a render at which the model's turn begins: behind the last words of the conversation, and behind the list of its
+    /// tools where that stands there.
+    pub(super) fn turn_start(&self, render: &str) -> usize {
         let listed = self.listed.as_deref();
         let listed = listed.filter(|history| render.starts_with(history));
         self.place.end_in(render).max(listed.map_or(0, str::len))
@@ -160,14 +160,9 @@ pub(super) fn prompted(
 /// Returns true if the names of the conversation's tools stand behind its last words.
 fn lists_tools(place: &Conversation, history: &str) -> bool {
     let behind = &history[place.end_in(history)..];
-    let mut names = place.tools.iter().flat_map(|tools| tools.iter());
-    names.any(|tool| {
-        let name = tool
-            .get("function")
-            .and_then(|function| function.get("name"));
-        name.and_then(Value::as_str)
-            .is_some_and(|name| behind.contains(name))
-    })
+    let tools = place.tools.iter().flat_map(|tools| tools.iter());
+    let mut names = tools.filter_map(function_name);
+    names.any(|name| behind.contains(name))
 }
 
 /// Returns the text that is rendered after an answer that ends the conversation and not after one that a question follows. It is empty

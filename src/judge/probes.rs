@@ -320,7 +320,8 @@ pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
     )]);
     probes.push(prose(listed));
     probes.push(prose(calls(3)));
-    // What is written once for each call may be read as often as the analysis looked.
+    // A chat template may list its calls behind them, as in `all(r1, r2)`. A response template that was read off messages with two calls and
+    // three may know such lists of two and three alone.
     probes.push(prose(calls(5)));
     // The calls of the probes are in the order of their names but for this one.
     probes.push(prose(Assistant::calling([call(2), call(0)])));

@@ -227,7 +227,7 @@ impl Group {
         };
         let (written, mut full) =
             rendered(&probe.message).map_err(|error| LeftOut::Refused(error.to_string()))?;
-        let history_end = at.end_in(&full);
+        let history_end = at.turn_start(&full);
         let message = InputPath::new([
             InputStep::from("messages"),
             InputStep::Index(at.place.history.len()),

@@ -152,7 +152,7 @@ impl<'a> Tried<'a> {
         let full = renderer.earlier(&round.place.place, &round.written, manner)?;
         let last = self.after_anchor(&round.full[..round.first])?;
         let last = &round.full[round.first - last.len()..];
-        let said = round.place.end_in(&round.full).min(full.len());
+        let said = round.place.turn_start(&round.full).min(full.len());
         // No more than the text itself is looked for: what follows it is written otherwise.
         let seen = &round.full[round.first..];
         let content = round.expected.content.as_ref();

@@ -267,7 +267,7 @@ impl<'a> Renderer<'a> {
         let [without, with] = [false, true].map(|tools| self.user(tools).under(kwargs));
         let answered = with.and(answer.clone());
         let later = answered.and(probe::message("user", probe::USER_AGAIN));
-        let name = self.tools.first()?.get("function")?.get("name")?.as_str()?;
+        let name = probe::function_name(self.tools.first()?)?;
         let listed = trailer::of_tools(
             &self.render(&without.and(answer), false).ok()?,
             &self.render(&answered, false).ok()?,
