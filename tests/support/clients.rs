@@ -1,11 +1,11 @@
 //! The official SDKs as clients, and what they are to see of a message.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use obverse::deltas::encode::Protocol;
 use obverse::value::{Key, Map, Value, json};
+
+use super::reference;
 
 /// The Python that has the SDKs: `OBVERSE_CLIENTS_PYTHON`, or that of `.venv-clients`.
 pub fn python() -> Option<PathBuf> {
@@ -23,27 +23,11 @@ pub fn python() -> Option<PathBuf> {
     found
 }
 
-/// Runs one of the scripts in `tests/reference` over lines of JSON.
+/// The answers of one of the scripts in `tests/reference` to lines of JSON, as JSON.
 pub fn ask(python: &Path, script: &str, lines: &[String]) -> Vec<Value> {
-    let mut child = Command::new(python)
-        .arg(root().join("tests/reference").join(script))
-        // The servers are on this machine.
-        .env("NO_PROXY", "*")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("Python starts");
-    let mut input = child.stdin.take().expect("a pipe");
-    let text = lines.join("\n") + "\n";
-    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
-    let output = child.wait_with_output().expect("Python ends");
-    writer.join().expect("a writer").expect("Python reads");
-    assert!(output.status.success(), "{script} failed");
-    let answers = String::from_utf8(output.stdout).expect("UTF-8");
-    answers
-        .lines()
-        .map(|line| json::parse(line).expect("JSON"))
-        .collect()
+    let answers = reference::ask_with(python, script, lines);
+    let parsed = answers.iter().map(|line| json::parse(line).expect("JSON"));
+    parsed.collect()
 }
 
 /// What clients are to see of a message in the reply with that `id`.

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
 use crate::conversation::format::{
-    ConnectionPart, ConversationFormat, Encoding, Holds, InputText, VERSION, append,
+    ConnectionPart, ConversationFormat, Encoding, Holds, InputText, VERSION, append, markers,
 };
 use crate::conversation::render::{Renderer, Talk};
 use crate::response_template::Document;
@@ -75,7 +75,7 @@ pub(crate) fn find(
     bench.render_all(&format.settings);
     bench.write(&mut format);
     // What a chat template writes may hang on whether a text holds what it writes itself.
-    bench.render_speaking(&format.markers());
+    bench.render_speaking(&markers::constants(&format));
     bench.write(&mut format);
     if !bench.reads_definitions && format.keeps_definitions() {
         bench.render_definitions();

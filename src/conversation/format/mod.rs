@@ -7,6 +7,7 @@
 //! in front of the first question, results that are grouped) is a step of its own.
 
 mod definition;
+pub(crate) mod markers;
 mod part;
 mod validate;
 
@@ -241,75 +242,6 @@ impl ConversationFormat {
     pub(crate) fn template(&self) -> Option<Arc<ResponseTemplate>> {
         let value = self.response_template.as_ref()?;
         ResponseTemplate::from_value(value).ok().map(Arc::new)
-    }
-
-    /// The constant texts that begin and end messages.
-    pub(crate) fn markers(&self) -> Vec<String> {
-        let texts = self.steps.iter().flat_map(|step| {
-            let both = [&step.end, &step.header];
-            both.map(|parts| {
-                parts
-                    .iter()
-                    .filter_map(ConnectionPart::text)
-                    .collect::<String>()
-            })
-        });
-        let mut all: Vec<String> = texts.filter(|text| !text.trim().is_empty()).collect();
-        all.sort();
-        all.dedup();
-        all
-    }
-
-    /// The constant texts that introduce definitions of tools.
-    fn introductions(&self) -> impl Iterator<Item = String> {
-        let places = &self.places;
-        let leads_to_definition = |step: &Connection| {
-            let before = step.before.and_then(|at| places.get(at));
-            before
-                .is_some_and(|place| matches!(place.holds, Holds::Definition | Holds::Definitions))
-        };
-        let markers = self.markers();
-        // A text that swallows definitions may begin behind the last header before them.
-        let tail = move |text: &str| {
-            let ends = markers
-                .iter()
-                .filter_map(|marker| Some(text.rfind(marker.as_str())? + marker.len()));
-            let tail = &text[ends.max().unwrap_or(0)..];
-            (!tail.trim().is_empty()).then(|| tail.to_owned())
-        };
-        self.steps.iter().filter_map(move |step| {
-            let parts: Vec<&ConnectionPart> = step.parts().collect();
-            let at = parts.iter().position(|part| part.is_definitions());
-            let at = at.or(leads_to_definition(step).then_some(parts.len()))?;
-            parts.get(at.checked_sub(1)?)?.text().and_then(&tail)
-        })
-    }
-
-    /// How many of the texts of messages hold a text that begins or ends messages, or introduces definitions of tools.
-    pub(crate) fn hidden_markers(&self, messages: &[Value]) -> usize {
-        let is_telling =
-            |marker: &String| marker.chars().filter(|c| !c.is_whitespace()).count() > 2;
-        let mut markers = self.markers();
-        markers.extend(self.introductions());
-        markers.retain(is_telling);
-        fn hiding(value: &Value, markers: &[String]) -> usize {
-            match value {
-                Value::String(text) => {
-                    let hides = markers.iter().any(|marker| text.contains(marker.as_str()));
-                    usize::from(hides)
-                }
-                Value::Array(items) => items.iter().map(|item| hiding(item, markers)).sum(),
-                Value::Object(members) => {
-                    let values = members.iter().map(|(_, value)| value);
-                    values.map(|value| hiding(value, markers)).sum()
-                }
-                _ => 0,
-            }
-        }
-        messages
-            .iter()
-            .map(|message| hiding(message, &markers))
-            .sum()
     }
 
     /// Returns true if definitions of tools are places.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::format::Holds;
+use super::format::{Holds, markers};
 use super::read::{Conversation, Reader, Reason};
 use super::render::{Renderer, Talk};
 use crate::value::{Map, Value};
@@ -143,7 +143,7 @@ pub(crate) fn prove(
     reasoning: &str,
     extent: Extent,
 ) -> (Conversations, Vec<Finding>) {
-    let constants = reader.format().markers();
+    let constants = markers::constants(reader.format());
     let making = Making {
         reasoning,
         constants: &constants,

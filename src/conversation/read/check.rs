@@ -39,7 +39,7 @@ pub(super) fn read(reader: &Reader<'_>, text: &str) -> Result<Conversation, Read
     if reader.format.definitions.is_none() {
         return found;
     }
-    let hidden = |conversation: &Conversation| reader.format.hidden_markers(&conversation.messages);
+    let hidden = |conversation: &Conversation| reader.markers.hidden_in(&conversation.messages);
     match found {
         Err(first) => search.either(true).map_err(|_| first),
         Ok(found) if hidden(&found) == 0 || !found.tools.is_empty() => Ok(found),
@@ -149,8 +149,8 @@ impl Search<'_> {
             let kwargs = Some(found.kwargs.clone());
             if is_same {
                 let shown = Value::Object(found.kwargs.clone());
-                let hidden = reader.format.hidden_markers(&found.messages)
-                    + reader.format.hidden_markers(&[shown]);
+                let hidden =
+                    reader.markers.hidden_in(&found.messages) + reader.markers.hidden_in(&[shown]);
                 let is_better = right.as_ref().is_none_or(|(least, _)| hidden < *least);
                 if is_better {
                     let draft_is_whole = draft.kept().is_none();

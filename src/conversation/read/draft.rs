@@ -281,14 +281,12 @@ impl Draft {
     /// Where messages stand whose texts hold what else begins and ends messages.
     pub(super) fn hiding(&self, reader: &Reader<'_>) -> Vec<Range<usize>> {
         let hides = |unit: &&Unit| {
-            let taken = unit.readings.get(unit.taken).cloned().unwrap_or_default();
-            let mut message = taken;
-            message.extend(
-                unit.rest
-                    .iter()
-                    .map(|(key, said)| (key.clone(), said.clone())),
-            );
-            reader.format.hidden_markers(&[Value::Object(message)]) > 0
+            let taken = unit.readings.get(unit.taken);
+            // A key of the rest goes before the same key of the reading.
+            let read = taken.into_iter().flat_map(Map::iter);
+            let read = read.filter(|(key, _)| unit.rest.get(key.as_str()).is_none());
+            let all = read.chain(unit.rest.iter()).map(|(_, value)| value);
+            reader.markers.hidden_in(all) > 0
         };
         let hiding = self.turns.iter().filter(hides);
         hiding.map(|unit| unit.range.clone()).collect()

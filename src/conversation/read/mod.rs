@@ -25,6 +25,7 @@ use serde::Serialize;
 
 use crate::chat_template::{ChatTemplateSource, Clock};
 use crate::conversation::format::ConversationFormat;
+use crate::conversation::format::markers::Markers;
 use crate::conversation::render::Renderer;
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
@@ -33,6 +34,7 @@ use crate::value::{Map, Value};
 #[derive(Debug)]
 pub struct Reader<'a> {
     format: ConversationFormat,
+    markers: Markers,
     template: Option<Arc<ResponseTemplate>>,
     renderer: Option<Renderer<'a>>,
 }
@@ -145,6 +147,7 @@ impl Reader<'static> {
     /// A reader that has the format alone.
     pub fn new(format: ConversationFormat) -> Self {
         Self {
+            markers: Markers::of(&format),
             template: format.template(),
             format,
             renderer: None,
@@ -160,6 +163,7 @@ impl<'a> Reader<'a> {
         clock: Option<Clock>,
     ) -> Self {
         Self {
+            markers: Markers::of(&format),
             template: format.template(),
             renderer: Some(Renderer {
                 source,

@@ -241,8 +241,9 @@ impl Tries {
         best: &mut Rendered,
     ) {
         let hidden = |reading: &Map| {
-            let message = Value::Object(reading.clone());
-            reader.format.hidden_markers(&[message])
+            reader
+                .markers
+                .hidden_in(reading.iter().map(|(_, value)| value))
         };
         for at in 0..draft.turns.len() {
             let unit = &draft.turns[at];

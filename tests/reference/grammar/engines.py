@@ -75,15 +75,20 @@ class Vocabulary:
         self.longer = sorted(longer, key=lambda token: -len(token[1]))
 
     def tokenized(self, text):
-        """The tokens of a text, each with the bytes that it stands for."""
-        at = 0
+        """The tokens of a text, and the bytes that each of them stands for."""
         data = text.encode()
+        if not self.longer:
+            return list(data), [1] * len(data)
+        at = 0
+        tokens, lengths = [], []
         while at < len(data):
             token = next(((i, s) for i, s in self.longer if data.startswith(s, at)), None)
             if token is None:
                 token = (data[at], data[at : at + 1])
-            yield token[0], len(token[1])
-            at += len(token[1])
+            tokens.append(token[0])
+            lengths.append(len(token[1]))
+            at += lengths[-1]
+        return tokens, lengths
 
 
 class Xgrammar:
@@ -106,7 +111,7 @@ class Xgrammar:
     def run(self, text):
         matcher = xgrammar.GrammarMatcher(self.compiled, terminate_without_stop_token=False)
         read = 0
-        for token, length in self.vocabulary.tokenized(text):
+        for token, length in zip(*self.vocabulary.tokenized(text)):
             if not matcher.accept_token(token):
                 return [read, False, bool(matcher.accept_token(EOS))]
             read += length
@@ -131,20 +136,16 @@ class Llguidance:
         self.vocabulary = vocabulary
         self.tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(Tokens(vocabulary)), slices=[])
         self.grammar = llguidance.LLMatcher.grammar_from_lark(case["grammar"])
-        error = llguidance.LLMatcher.validate_grammar(self.grammar, self.tokenizer)
-        if error:
-            raise ValueError(error)
+        # Each text begins with a copy of it: to read the grammar again for each takes longer than most texts do.
+        self.fresh = llguidance.LLMatcher(self.tokenizer, self.grammar, log_level=0)
+        if self.fresh.is_error():
+            raise ValueError(self.fresh.get_error())
 
     def run(self, text):
-        matcher = llguidance.LLMatcher(self.tokenizer, self.grammar, log_level=0)
-        if matcher.is_error():
-            raise ValueError(matcher.get_error())
-        read = 0
-        for token, length in self.vocabulary.tokenized(text):
-            if matcher.is_stopped() or not matcher.try_consume_tokens([token]):
-                return [read, False]
-            read += length
-        return [read, bool(matcher.is_accepting())]
+        matcher = self.fresh.deep_copy()
+        tokens, lengths = self.vocabulary.tokenized(text)
+        taken = matcher.try_consume_tokens(tokens)
+        return [sum(lengths[:taken]), taken == len(tokens) and bool(matcher.is_accepting())]
 
 
 class Llama:
@@ -158,6 +159,7 @@ class Llama:
             Llama.library = ctypes.CDLL(str(ENVIRONMENT / "llama" / "grammar.so"))
             Llama.library.reader_new.restype = ctypes.c_void_p
             Llama.library.reader_accept.restype = ctypes.c_bool
+            Llama.library.reader_read.restype = ctypes.c_size_t
             Llama.library.reader_waits.restype = ctypes.c_bool
         tokens = vocabulary.tokens
         triggers = [pattern.encode() for pattern in case.get("triggers", [])]
@@ -178,12 +180,11 @@ class Llama:
 
     def run(self, text):
         self.library.reader_begin(self.reader)
-        read = 0
-        for token, length in self.vocabulary.tokenized(text):
-            if not self.library.reader_accept(self.reader, token):
-                return [read, False]
-            read += length
-        return [read, self.library.reader_waits(self.reader) or self.library.reader_accept(self.reader, EOS)]
+        tokens, lengths = self.vocabulary.tokenized(text)
+        taken = self.library.reader_read(self.reader, (ctypes.c_int32 * len(tokens))(*tokens), ctypes.c_size_t(len(tokens)))
+        if taken < len(tokens):
+            return [sum(lengths[:taken]), False]
+        return [sum(lengths), self.library.reader_waits(self.reader) or self.library.reader_accept(self.reader, EOS)]
 
     def __del__(self):
         if hasattr(self, "reader"):

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{FEW, MUTATIONS, Subject, accepted, ask, called, chat_template_names, line, tools};
+use super::{FEW, MUTATIONS, Subject, accepted, ask, called, line, own_subjects, tools};
 use crate::support::reference::grammar_python;
 use obverse::derive::Case;
 use obverse::grammar::emit::Language;
@@ -128,13 +128,12 @@ fn llama_cpp_holds_calls_of_all_chat_templates() {
     let Some(python) = grammar_python() else {
         return;
     };
-    let names = chat_template_names();
-    let calling = names.iter().filter(|name| {
-        let subject = Subject::new(name);
-        subject.has_calls() && hold(&subject, &python) > 0
-    });
+    let subjects = own_subjects();
+    let calling = subjects
+        .iter()
+        .filter(|subject| subject.has_calls() && hold(subject, &python) > 0);
     assert!(
-        calling.count() * 2 > names.len(),
+        calling.count() * 2 > subjects.len(),
         "most chat templates write calls"
     );
 }

@@ -141,6 +141,15 @@ bool reader_accept(Reader * reader, llama_token token) {
     }
 }
 
+// How many of the tokens are taken, one after the other.
+size_t reader_read(Reader * reader, const llama_token * tokens, size_t count) {
+    size_t taken = 0;
+    while (taken < count && reader_accept(reader, tokens[taken])) {
+        taken++;
+    }
+    return taken;
+}
+
 // True while a lazy grammar waits for its trigger.
 bool reader_waits(const Reader * reader) { return reader->grammar->awaiting_trigger; }
 

@@ -35,7 +35,7 @@ use obverse::parser::ResponseParser;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
-use crate::support::derived::Derived;
+use crate::support::derived::{self, Derived};
 use crate::support::reference::{self, grammar_python};
 
 /// How many engines read grammars, each in a language of its own; xgrammar in two.
@@ -481,27 +481,13 @@ fn the_engines_take_what_is_right_and_refuse_what_is_wrong() {
     );
 }
 
-/// The names of the project's own chat templates, of those that `OBVERSE_ONLY` is a part of.
-fn chat_template_names() -> Vec<String> {
-    let folder = std::fs::read_dir(root().join("chat_templates")).expect("a folder");
-    let mut names: Vec<String> = folder
-        .filter_map(|entry| {
-            let path = entry.expect("an entry").path();
-            let is_template = path
-                .extension()
-                .is_some_and(|extension| extension == "jinja");
-            is_template.then(|| {
-                path.file_stem()
-                    .expect("a name")
-                    .to_string_lossy()
-                    .into_owned()
-            })
-        })
-        .collect();
-    names.sort();
+/// The project's own chat templates, of those that `OBVERSE_ONLY` is a part of.
+fn own_subjects() -> Vec<Subject> {
     let only = std::env::var("OBVERSE_ONLY").unwrap_or_default();
-    names.retain(|name| name.contains(&only));
-    names
+    let own = derived::all().iter().filter(|one| one.is_own());
+    own.filter(|one| one.stem().contains(&only))
+        .map(|one| Subject::of(one).expect("derived"))
+        .collect()
 }
 
 /// Every chat template of the project's own. Takes minutes.
@@ -511,10 +497,9 @@ fn the_table_of_all_chat_templates() {
     let Some(python) = grammar_python() else {
         return;
     };
-    let names = chat_template_names();
-    let rows: Vec<String> = names
+    let rows: Vec<String> = own_subjects()
         .iter()
-        .map(|name| row(&python, &Subject::new(name), SAMPLES))
+        .map(|subject| row(&python, subject, SAMPLES))
         .collect();
     hold_rows(["<!-- rows -->\n", "<!-- end -->"], &rows);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::{FEW, LANGUAGES, Subject, ask, chat_template_names};
+use super::{FEW, LANGUAGES, Subject, ask, own_subjects};
 use crate::support::reference::grammar_python;
 use obverse::derive::Case;
 use obverse::grammar::emit::Language;
@@ -177,9 +177,9 @@ fn markers_of_all_chat_templates_are_tokens() {
     let Some(python) = grammar_python() else {
         return;
     };
-    let marked: Vec<usize> = chat_template_names()
+    let marked: Vec<usize> = own_subjects()
         .iter()
-        .map(|name| hold(&Subject::new(name), &python))
+        .map(|subject| hold(subject, &python))
         .collect();
     assert!(
         marked.iter().filter(|marked| **marked > 0).count() * 2 > marked.len(),

@@ -12,7 +12,7 @@ use obverse::parser::{Edge, Options, ResponseParser};
 use obverse::response_template::Engine;
 use obverse::value::{Map, Value};
 
-use super::{PAGE, Share, Subject, accepted, ask, chat_template_names, hold_rows, page};
+use super::{PAGE, Share, Subject, accepted, ask, hold_rows, own_subjects, page};
 use crate::support::reference::grammar_python;
 
 const BEGIN: &str = "<!-- vllm -->\n";
@@ -190,7 +190,9 @@ fn the_table_of_tags_that_vllm_makes() {
     let Some(python) = grammar_python() else {
         return;
     };
-    let names = chat_template_names();
-    let rows: Vec<String> = names.iter().filter_map(|name| row(&python, name)).collect();
+    let rows: Vec<String> = own_subjects()
+        .iter()
+        .filter_map(|subject| row(&python, &subject.name))
+        .collect();
     hold_rows([BEGIN, END], &rows);
 }
