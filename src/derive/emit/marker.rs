@@ -143,13 +143,6 @@ fn written(
     let mut is_behind = false;
     while let Some(at) = rest.find(slot::is_one) {
         let (literal, from) = rest.split_at(at);
-        // White space alone parts two slots, of which the first may be empty.
-        let is_gap = is_behind && !literal.is_empty() && literal.trim().is_empty();
-        match is_gap && !is_json {
-            true => pattern.push_str("\\s+"),
-            false => push(&mut pattern, literal, is_json, &mut quoted, is_behind),
-        }
-        is_behind = true;
         let Some(found) = from.chars().next() else {
             break;
         };
@@ -158,6 +151,21 @@ fn written(
             "" => after,
             rest => rest,
         };
+        // White space alone parts two slots, of which the first may be empty.
+        let is_gap = is_behind && !literal.is_empty() && literal.trim().is_empty();
+        // Where nothing may stand between white space and white space, the first of the two is what the chat template writes and no more: any
+        // white space would take the second one as well, and with the first character of it an empty id would be whole.
+        let may_be_empty = found == slot::ID && names.ids_left_out && is_ended_nowhere(end);
+        let (literal, space) = match may_be_empty && !is_json && !is_gap {
+            true => literal.split_at(literal.trim_end().len()),
+            false => (literal, ""),
+        };
+        match is_gap && !is_json {
+            true => pattern.push_str("\\s+"),
+            false => push(&mut pattern, literal, is_json, &mut quoted, is_behind),
+        }
+        pattern.push_str(&text::escape(space));
+        is_behind = true;
         let stop = if slot::is_one(end.chars().next().unwrap_or(' ')) {
             String::new()
         } else {
@@ -312,6 +320,11 @@ mod tests {
         };
         assert!(open(false).starts_with("\\((?P<id>[^\\s]+)"));
         assert!(open(true).starts_with("\\((?P<id>[^\\s]*)\\s+"));
+        // Any white space before it would take that behind it.
+        let marker = format!("... # {}", slot::ID);
+        let close = |ids_left_out| behind(&Pieces::default(), &marker, Captures::All, ids_left_out);
+        assert_eq!(close(false), "\\.\\.\\.\\s*#\\s*(?P<id>[^\\s]+)");
+        assert_eq!(close(true), "\\.\\.\\.\\s*# (?P<id>[^\\s]*)");
     }
 
     #[test]
