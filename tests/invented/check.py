@@ -255,9 +255,9 @@ class Claim:
         text = json.dumps(message, ensure_ascii=False)
         return any(json.dumps(a, ensure_ascii=False)[1:-1] in text for a in self.get("avoid", []))
 
-    def losses(self, template, kinds, appended=lambda message: message):
-        """By kind: how many messages were tried, and the first that did not come back. `appended` makes of what was parsed what is to be
-        appended to the conversation, where the two differ."""
+    def losses(self, template, kinds, is_part=False):
+        """By kind: how many messages were tried, and the first that did not come back. With `is_part` a reasoning that was parsed is made a
+        part of the content, as the report of the derivation asks for."""
         found = {}
         tools = TOOLS if any(k in CALL_KINDS for k in self.said["reads"]) else None
         for kind in kinds:
@@ -271,7 +271,7 @@ class Claim:
                     keys = self.aliases(conversation, message)
                     try:
                         parsed = parse_response(response, copy.deepcopy(template), prefix=prefix, tools=TOOLS if tools else None)
-                        parsed = appended(parsed)
+                        parsed = with_part(parsed) if is_part else parsed
                         come, want = self.plain(parsed, keys), self.plain(message, keys)
                         well = json.dumps(come, sort_keys=True) == json.dumps(want, sort_keys=True)
                     except Exception as e:
@@ -334,13 +334,12 @@ def derived(claims, folder, known):
         path, report = folder / f"{claim.name}.json", folder / f"{claim.name}.report.json"
         told = json.loads(report.read_text()) if report.exists() else {}
         verdict = told.get("verdict", "?")
-        # The report says what is to be done with a message before it is appended.
         is_part = any(finding["code"] == "reasoning-as-part" for finding in told.get("findings", []))
         lines, expected = [], claim.said["expressible"]
         if path.exists():
             try:
                 template = json.loads(path.read_text())
-                losses = claim.losses(template, claim.said["reads"], with_part if is_part else lambda message: message)
+                losses = claim.losses(template, claim.said["reads"], is_part)
             except Exception as e:
                 lines.append(f"    does not load: {e}")
                 losses = {}

@@ -1,4 +1,6 @@
-//! The constant texts that begin and end messages, and those that stand in texts of messages.
+//! Markers of a conversation format: the constant texts that begin and end messages or introduce tools, looked for in texts of messages.
+//!
+//! A reading that hides one in a text is doubted, and many readings of a text are tried; so the searches are made once for a reader.
 
 use memchr::memmem::Finder;
 
@@ -24,10 +26,9 @@ impl Markers {
         )
     }
 
-    /// How many of the texts of messages hold one of them.
-    pub(crate) fn hidden_in<'v>(&self, messages: impl IntoIterator<Item = &'v Value>) -> usize {
-        let hidden = messages.into_iter().map(|message| self.hidden(message));
-        hidden.sum()
+    /// How many of the texts in these values hold one of them.
+    pub(crate) fn hidden_in<'v>(&self, values: impl IntoIterator<Item = &'v Value>) -> usize {
+        values.into_iter().map(|value| self.hidden(value)).sum()
     }
 
     fn hidden(&self, value: &Value) -> usize {

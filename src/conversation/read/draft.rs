@@ -284,7 +284,7 @@ impl Draft {
             let taken = unit.readings.get(unit.taken);
             // A key of the rest goes before the same key of the reading.
             let read = taken.into_iter().flat_map(Map::iter);
-            let read = read.filter(|(key, _)| unit.rest.get(key.as_str()).is_none());
+            let read = read.filter(|(key, _)| !unit.rest.contains_key(key));
             let all = read.chain(unit.rest.iter()).map(|(_, value)| value);
             reader.markers.hidden_in(all) > 0
         };

@@ -162,15 +162,14 @@ impl<'a> Reader<'a> {
         source: &'a ChatTemplateSource,
         clock: Option<Clock>,
     ) -> Self {
+        let renderer = Renderer {
+            source,
+            clock,
+            handing: format.handing,
+        };
         Self {
-            markers: Markers::of(&format),
-            template: format.template(),
-            renderer: Some(Renderer {
-                source,
-                clock,
-                handing: format.handing,
-            }),
-            format,
+            renderer: Some(renderer),
+            ..Reader::new(format)
         }
     }
 

@@ -153,18 +153,18 @@ fn written(
         };
         // White space alone parts two slots, of which the first may be empty.
         let is_gap = is_behind && !literal.is_empty() && literal.trim().is_empty();
-        // Where nothing may stand between white space and white space, the first of the two is what the chat template writes and no more: any
-        // white space would take the second one as well, and with the first character of it an empty id would be whole.
+        // White space ends an id that may be left out. What stands before it is then exactly what is written: any white space would take
+        // what ends the id as well, and an empty id would be found as soon as the first white space arrives.
         let may_be_empty = found == slot::ID && names.ids_left_out && is_ended_nowhere(end);
-        let (literal, space) = match may_be_empty && !is_json && !is_gap {
-            true => literal.split_at(literal.trim_end().len()),
-            false => (literal, ""),
-        };
-        match is_gap && !is_json {
-            true => pattern.push_str("\\s+"),
-            false => push(&mut pattern, literal, is_json, &mut quoted, is_behind),
+        if is_json || !(is_gap || may_be_empty) {
+            push(&mut pattern, literal, is_json, &mut quoted, is_behind);
+        } else if is_gap {
+            pattern.push_str("\\s+");
+        } else {
+            let (literal, space) = literal.split_at(literal.trim_end().len());
+            push(&mut pattern, literal, is_json, &mut quoted, is_behind);
+            pattern.push_str(&text::escape(space));
         }
-        pattern.push_str(&text::escape(space));
         is_behind = true;
         let stop = if slot::is_one(end.chars().next().unwrap_or(' ')) {
             String::new()
@@ -320,7 +320,7 @@ mod tests {
         };
         assert!(open(false).starts_with("\\((?P<id>[^\\s]+)"));
         assert!(open(true).starts_with("\\((?P<id>[^\\s]*)\\s+"));
-        // Any white space before it would take that behind it.
+        // The white space before it is exactly what is written.
         let marker = format!("... # {}", slot::ID);
         let close = |ids_left_out| behind(&Pieces::default(), &marker, Captures::All, ids_left_out);
         assert_eq!(close(false), "\\.\\.\\.\\s*#\\s*(?P<id>[^\\s]+)");

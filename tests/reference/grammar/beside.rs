@@ -15,7 +15,7 @@ use obverse::grammar::ToolChoice;
 use obverse::grammar::emit::Language;
 use obverse::value::{Map, Value, json};
 
-use super::{PAGE, Share, Subject, accepted, ask, hold_rows, page};
+use super::{PAGE, Share, Subject, accepted, ask, hold_rows, is_asked_for, page};
 use crate::support::reference::grammar_python;
 
 /// The chat templates of formats that xgrammar has a structural tag for, and its name for them.
@@ -341,8 +341,7 @@ fn the_table_beside_hand_written_tags() {
     let Some(python) = grammar_python() else {
         return;
     };
-    let only = std::env::var("OBVERSE_ONLY").unwrap_or_default();
-    let both = BOTH.iter().filter(|(name, _)| name.contains(&only));
+    let both = BOTH.iter().filter(|(name, _)| is_asked_for(name));
     let (rows, wrong): (Vec<String>, Vec<Vec<String>>) =
         both.map(|both| row(&python, *both)).unzip();
     hold_rows([BEGIN, END], &rows);

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::{Subject, hold_rows, row};
+use super::{Subject, hold_rows, is_asked_for, row};
 use crate::support::reference::grammar_python;
 use crate::support::{cores, derived};
 
@@ -36,10 +36,9 @@ fn the_table_of_real_chat_templates() {
     let Some(python) = grammar_python() else {
         return;
     };
-    let only = std::env::var("OBVERSE_ONLY").unwrap_or_default();
     let all: Vec<_> = derived::all()
         .iter()
-        .filter(|derived| !derived.is_own() && derived.name.contains(&only))
+        .filter(|derived| !derived.is_own() && is_asked_for(&derived.name))
         .collect();
     if all.is_empty() {
         return;

@@ -75,7 +75,7 @@ class Vocabulary:
         self.longer = sorted(longer, key=lambda token: -len(token[1]))
 
     def tokenized(self, text):
-        """The tokens of a text, and the bytes that each of them stands for."""
+        """The tokens of a text, and how many bytes each of them stands for."""
         data = text.encode()
         if not self.longer:
             return list(data), [1] * len(data)
@@ -135,9 +135,9 @@ class Llguidance:
     def __init__(self, case, vocabulary):
         self.vocabulary = vocabulary
         self.tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(Tokens(vocabulary)), slices=[])
-        self.grammar = llguidance.LLMatcher.grammar_from_lark(case["grammar"])
+        grammar = llguidance.LLMatcher.grammar_from_lark(case["grammar"])
         # Each text begins with a copy of it: to read the grammar again for each takes longer than most texts do.
-        self.fresh = llguidance.LLMatcher(self.tokenizer, self.grammar, log_level=0)
+        self.fresh = llguidance.LLMatcher(self.tokenizer, grammar, log_level=0)
         if self.fresh.is_error():
             raise ValueError(self.fresh.get_error())
 
@@ -182,9 +182,8 @@ class Llama:
         self.library.reader_begin(self.reader)
         tokens, lengths = self.vocabulary.tokenized(text)
         taken = self.library.reader_read(self.reader, (ctypes.c_int32 * len(tokens))(*tokens), ctypes.c_size_t(len(tokens)))
-        if taken < len(tokens):
-            return [sum(lengths[:taken]), False]
-        return [sum(lengths), self.library.reader_waits(self.reader) or self.library.reader_accept(self.reader, EOS)]
+        may_end = taken == len(tokens) and (self.library.reader_waits(self.reader) or self.library.reader_accept(self.reader, EOS))
+        return [sum(lengths[:taken]), may_end]
 
     def __del__(self):
         if hasattr(self, "reader"):

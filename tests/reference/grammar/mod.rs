@@ -481,11 +481,15 @@ fn the_engines_take_what_is_right_and_refuse_what_is_wrong() {
     );
 }
 
-/// The project's own chat templates, of those that `OBVERSE_ONLY` is a part of.
+/// Returns true if `OBVERSE_ONLY` is a part of the name, or is not set.
+fn is_asked_for(name: &str) -> bool {
+    name.contains(&std::env::var("OBVERSE_ONLY").unwrap_or_default())
+}
+
+/// The project's own chat templates that are asked for.
 fn own_subjects() -> Vec<Subject> {
-    let only = std::env::var("OBVERSE_ONLY").unwrap_or_default();
     let own = derived::all().iter().filter(|one| one.is_own());
-    own.filter(|one| one.stem().contains(&only))
+    own.filter(|one| is_asked_for(one.stem()))
         .map(|one| Subject::of(one).expect("derived"))
         .collect()
 }

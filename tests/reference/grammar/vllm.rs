@@ -12,7 +12,8 @@ use obverse::parser::{Edge, Options, ResponseParser};
 use obverse::response_template::Engine;
 use obverse::value::{Map, Value};
 
-use super::{PAGE, Share, Subject, accepted, ask, hold_rows, own_subjects, page};
+use super::{PAGE, Share, Subject, accepted, ask, hold_rows, is_asked_for, page};
+use crate::support::derived;
 use crate::support::reference::grammar_python;
 
 const BEGIN: &str = "<!-- vllm -->\n";
@@ -190,9 +191,11 @@ fn the_table_of_tags_that_vllm_makes() {
     let Some(python) = grammar_python() else {
         return;
     };
-    let rows: Vec<String> = own_subjects()
-        .iter()
-        .filter_map(|subject| row(&python, &subject.name))
+    let names = derived::own_templates().into_iter();
+    let names = names.filter_map(|(_, path)| Some(path.file_stem()?.to_str()?.to_owned()));
+    let rows: Vec<String> = names
+        .filter(|name| is_asked_for(name))
+        .filter_map(|name| row(&python, &name))
         .collect();
     hold_rows([BEGIN, END], &rows);
 }
