@@ -92,10 +92,14 @@ pub(super) enum DecisionId {
     AroundArgument,
     /// How values of arguments that stand apart from each other are read, such as JSON or plain text.
     ArgumentValues,
+    /// How the text between two arguments is read: with any white space, or as it is written.
+    BetweenArguments,
     /// How the first of the markers that open a call is read: as required, or as one that may be missing.
     CallLead,
     /// How the place of a call's id is read: as one that has an id, or as one that may be empty.
     CallId,
+    /// How a call without arguments is read: in a form of its own, or as any other.
+    NoArguments,
     /// Which characters a function's name has.
     FunctionNames,
     /// Where an argument's name ends.
@@ -142,8 +146,10 @@ impl DecisionId {
             Self::IdPlace => "place of the id",
             Self::AroundArgument => "around an argument",
             Self::ArgumentValues => "argument values",
+            Self::BetweenArguments => "between arguments",
             Self::CallLead => "first marker of a call",
             Self::CallId => "id of a call",
+            Self::NoArguments => "call without arguments",
             Self::FunctionNames => "names of functions",
             Self::ArgumentNames => "names of arguments",
             Self::CallsInList => "calls in a list",
@@ -182,8 +188,10 @@ impl DecisionId {
             | Self::IdPlace
             | Self::AroundArgument
             | Self::ArgumentValues
+            | Self::BetweenArguments
             | Self::CallLead
             | Self::CallId
+            | Self::NoArguments
             | Self::FunctionNames
             | Self::ArgumentNames
             | Self::CallsInList

@@ -93,6 +93,8 @@ pub(crate) struct Judgement {
     pub(crate) cases: Vec<Case>,
     /// The rounds that came back.
     pub(crate) back: Vec<RoundId>,
+    /// The rounds that did not come back since another message renders to the same text, which excuses them.
+    pub(crate) alike: Vec<RoundId>,
     /// The rounds that did not come back, plain ones first and short ones before long ones.
     pub(crate) failures: Vec<Failure>,
     /// A message that cannot be told from another because of one of its texts.
@@ -235,6 +237,7 @@ impl Table {
                     excused: true,
                 } => {
                     judgement.rounds.alike += 1;
+                    judgement.alike.push(id);
                     for kind in &round.kinds {
                         self.row(*kind, group).alike += 1;
                     }

@@ -34,6 +34,7 @@ mod kind;
 mod manner;
 pub(crate) mod message;
 mod parses;
+mod parted;
 mod places;
 mod probes;
 mod prompts;
@@ -205,12 +206,13 @@ impl<'a> Judge<'a> {
         (Value::Object(parsed), error)
     }
 
-    /// Returns the first of the rounds whose message does not come back. `None` as well where calls are rendered in several manners, since
-    /// it then also depends on the manner in which they are judged.
+    /// Returns the first of the rounds whose message is lost: it does not come back, nor is that excused by another message that renders to
+    /// the same text. `None` as well where calls are rendered in several manners, since it then also depends on the manner in which they
+    /// are judged.
     pub(crate) fn first_lost(&self, subject: Subject<'_>, rounds: &[RoundId]) -> Option<RoundId> {
         let mut rounds = rounds.iter().copied();
         (self.calling.len() < 2)
-            .then(|| rounds.find(|round| !self.brings_back(subject, *round)))
+            .then(|| rounds.find(|round| self.try_one(subject, *round).is_lost()))
             .flatten()
     }
 

@@ -18,6 +18,8 @@ pub(super) const EARLIER: &str = "Fennel crate";
 pub(super) const CONTENT: &str = "Marigold thicket";
 pub(super) const REASONING: &str = "Lantern wharf";
 pub(super) const FURTHER: &str = "Vesper quill";
+/// A text for a further key with signs in it that JSON escapes.
+const FURTHER_SIGNS: &str = "Vesper \"mauve\" \\ and\na line quill";
 
 /// Prose: letters, digits, spaces, line feeds and the punctuation of sentences.
 const PROSE: [&str; 3] = [
@@ -109,6 +111,10 @@ pub(super) fn without_calls(thorough: bool) -> Vec<Probe> {
         Probe {
             further: Some(FURTHER),
             ..lead(Assistant::saying(CONTENT).thinking(REASONING))
+        },
+        Probe {
+            further: Some(FURTHER_SIGNS),
+            ..other(Assistant::saying(CONTENT).thinking(REASONING))
         },
     ];
     // A message with reasoning and no content: what is left of a model that was stopped right after its reasoning.

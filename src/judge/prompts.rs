@@ -73,8 +73,12 @@ fn tail<'r>(here: &[&'r Round], header: &str) -> Option<&'r str> {
     let unshown = |round: &'r Round| {
         let start = common_prefix(prompt, &round.full);
         let tail = &prompt[start..];
-        // After a difference, the prompt and the render may agree again in the text right before the message.
-        let again = common_suffix(tail, &round.full[..round.first]);
+        // After a difference, the prompt and the render may agree again in the text right before the message, but for white space that the
+        // prompt leaves to the model.
+        let before = &round.full[..round.first];
+        let ends = [before, before.trim_end_matches(python::is_space)];
+        let again = ends.map(|end| common_suffix(tail, end));
+        let again = again.into_iter().max().unwrap_or_default();
         let (unshown, again) = tail.split_at(tail.len() - again);
         // A difference before the header of the turn does not concern the end of the prompt.
         let is_before = !header.is_empty() && again.contains(header);

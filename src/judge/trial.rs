@@ -21,6 +21,7 @@ use super::expected::ExpectedCall;
 use super::manner::Manner;
 use super::message::CALLS_KEY;
 use super::parses::{Input, Parsed, Parses};
+use super::parted;
 use super::renderer::Renderer;
 use super::rounds::Round;
 use crate::response_template::ResponseTemplate;
@@ -71,6 +72,15 @@ pub(super) enum Outcome {
 impl Outcome {
     pub(super) fn is_back(&self) -> bool {
         matches!(self, Self::Back(_) | Self::Earlier(..))
+    }
+
+    /// Returns true if something else came back than the message, and nothing excuses it.
+    pub(super) fn is_lost(&self) -> bool {
+        match self {
+            Self::Back(_) | Self::Earlier(..) => false,
+            Self::Alike { excused, .. } => !excused,
+            Self::Lost(_) => true,
+        }
     }
 
     /// Returns the counterexample, where something else came back than the message.
@@ -223,12 +233,23 @@ impl<'a> Tried<'a> {
         {
             let is_error = error.is_some();
             let found = shown(prefix, response, parsed.clone(), error);
+            let is_parted = || {
+                let known = || parted::is_another(round, manner, renderer);
+                *round.is_parted.get_or_init(known)
+            };
+            let lost = |found| match !round.probe.plain && is_parted() {
+                true => Outcome::Alike {
+                    found,
+                    excused: true,
+                },
+                false => Outcome::Lost(found),
+            };
             if is_error
                 || self
                     .renders_again(&parsed, round, manner, renderer)
                     .is_some()
             {
-                return Outcome::Lost(found);
+                return lost(found);
             }
             let calls = |message: &Value| message.get(CALLS_KEY).cloned().unwrap_or(Value::Null);
             let (meant, other) = (calls(&found.expected), calls(&found.parsed));
@@ -238,7 +259,7 @@ impl<'a> Tried<'a> {
             let is_meant = could_be_meant(&found.expected, &found.parsed, tools);
             let is_spelled_otherwise = is_spelled_otherwise(&found.expected, &found.parsed);
             if !is_type && !is_meant && !is_spelled_otherwise {
-                return Outcome::Lost(found);
+                return lost(found);
             }
             return Outcome::Alike {
                 excused: !round.probe.plain && !is_type && is_meant && !is_spelled_otherwise,

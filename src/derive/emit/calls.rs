@@ -38,6 +38,7 @@ pub(super) fn region(
         Some((open, close)) => (Some(open), Some(close)),
         None => (opening(&written, choices), closing(&written, choices)),
     };
+    let close = written.closing(close);
     let region = FieldDocument {
         open,
         close,
@@ -75,11 +76,7 @@ pub(super) fn region(
         },
         Body::Pairs(argument) => FieldDocument {
             content: Some("xml-inline".to_owned()),
-            content_args: pairs::content_args(
-                &analysis.pieces,
-                argument,
-                pairs::keys(argument, choices),
-            ),
+            content_args: pairs::content_args(&analysis.pieces, argument, choices),
             transform: Some(named_call(calls)),
             ..region
         },

@@ -3,7 +3,6 @@
 use super::loose;
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::{slot, text};
-use crate::derive::read::cut::Body;
 
 /// The slots of a marker that a pattern captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,22 +54,18 @@ impl Names {
     }
 }
 
-/// A pattern for a marker that stands before a body, and for the white space after it. `names` says which words and characters are not in a
-/// name.
+/// A pattern for a marker that stands before `after`, and for the white space behind the marker. `names` says which words and characters are
+/// not in a name.
 pub(super) fn opening(
     pieces: &Pieces,
     marker: &str,
-    body: &Body,
+    after: &str,
     captures: Captures,
     names: &Names,
 ) -> String {
-    let after = match body {
-        Body::Pairs(pairs) => pairs.open.clone(),
-        body => body.first_sign().map(String::from).unwrap_or_default(),
-    };
     let own = marker.split(slot::is_one).next().unwrap_or_default().trim();
     let longer = pieces.go_on(own);
-    let mut pattern = written(pieces, marker, &after, captures, names);
+    let mut pattern = written(pieces, marker, after, captures, names);
     if let Some(sign) = longer
         && let Some(rest) = pattern.strip_prefix(&text::escape(own))
     {
@@ -86,10 +81,11 @@ pub(super) fn opening(
     pattern
 }
 
-/// A pattern for a marker that stands behind a body; `ids_left_out` is as in [`Names`].
+/// A pattern for a marker that stands behind a body, and before `after`; `ids_left_out` is as in [`Names`].
 pub(super) fn behind(
     pieces: &Pieces,
     marker: &str,
+    after: &str,
     captures: Captures,
     ids_left_out: bool,
 ) -> String {
@@ -97,7 +93,7 @@ pub(super) fn behind(
         ids_left_out,
         ..Names::default()
     };
-    written(pieces, marker, "", captures, &names)
+    written(pieces, marker, after, captures, &names)
 }
 
 /// Returns true if an id in the marker is ended by white space alone, so that nothing tells where there is none.
@@ -260,13 +256,7 @@ mod tests {
     use super::*;
 
     fn open(marker: &str, captures: Captures) -> String {
-        opening(
-            &Pieces::default(),
-            marker,
-            &Body::Json,
-            captures,
-            &Names::default(),
-        )
+        opening(&Pieces::default(), marker, "{", captures, &Names::default())
     }
 
     #[test]
@@ -277,7 +267,7 @@ mod tests {
             "\\{\\s*\"name\"\\s*:\\s*\"(?P<name>[^\\s\"]+)\"\\s*,\\s*\"x y\"\\s*:\\s*"
         );
         assert_eq!(
-            behind(&Pieces::default(), "}", Captures::None, false),
+            behind(&Pieces::default(), "}", "", Captures::None, false),
             "\\s*\\}\\s*"
         );
     }
@@ -310,19 +300,14 @@ mod tests {
                 ids_left_out,
                 ..Names::default()
             };
-            opening(
-                &Pieces::default(),
-                &marker,
-                &Body::Json,
-                Captures::All,
-                &names,
-            )
+            opening(&Pieces::default(), &marker, "{", Captures::All, &names)
         };
         assert!(open(false).starts_with("\\((?P<id>[^\\s]+)"));
         assert!(open(true).starts_with("\\((?P<id>[^\\s]*)\\s+"));
         // The white space before it is exactly what is written.
         let marker = format!("... # {}", slot::ID);
-        let close = |ids_left_out| behind(&Pieces::default(), &marker, Captures::All, ids_left_out);
+        let close =
+            |ids_left_out| behind(&Pieces::default(), &marker, "", Captures::All, ids_left_out);
         assert_eq!(close(false), "\\.\\.\\.\\s*#\\s*(?P<id>[^\\s]+)");
         assert_eq!(close(true), "\\.\\.\\.\\s*# (?P<id>[^\\s]*)");
     }

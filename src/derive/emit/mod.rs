@@ -21,7 +21,7 @@ use indexmap::IndexMap;
 
 use self::ends::Ends;
 use crate::derive::choice::{Candidate, Choices};
-use crate::derive::compare::slot;
+use crate::derive::compare::{slot, text};
 use crate::derive::probe;
 use crate::derive::read::analysis::Analysis;
 use crate::judge::slot::Slot;
@@ -75,19 +75,31 @@ fn regions(
             ),
         );
     }
-    for (slot, further) in analysis.further.iter().filter(|_| !target.served) {
-        let field = texts::reasoning(analysis, further, &ends, choices);
-        if let Slot::Key(keys) = slot
+    let further = || analysis.further.iter().filter(|_| !target.served);
+    for text in further() {
+        let field = texts::reasoning(analysis, &text.markers, &ends, choices);
+        let field = match text.is_json {
+            true => texts::as_json(field),
+            false => field,
+        };
+        if let Slot::Key(keys) = &text.slot
             && let Some(first) = keys.first()
         {
-            fields.insert(first.clone(), texts::placed(field, Some(slot)));
+            fields.insert(first.clone(), texts::placed(field, Some(&text.slot)));
         }
     }
     if let Some(calls) = &analysis.calls {
         let region = calls::region(analysis, calls, &ends, choices);
         fields.insert("tool_calls".to_owned(), region);
     }
-    let content = texts::content(analysis, &ends, target, choices);
+    let mut content = texts::content(analysis, &ends, target, choices);
+    for text in further().filter(|text| text.ends_content) {
+        content.close = content.close.and_then(|close| {
+            let next = format!("(?={})", slot::pattern(&text.markers.open));
+            let all = patterns(close).into_iter().chain([next]).collect();
+            alternatives(all).map(Delimiter::pattern)
+        });
+    }
     fields.insert("content".to_owned(), content);
     fields
 }
@@ -130,6 +142,14 @@ fn optional(marker: &str) -> String {
 /// Returns true if nothing in the marker may vary: it has neither a slot nor white space.
 fn is_plain(marker: &str) -> bool {
     !slot::any(marker) && !marker.contains(char::is_whitespace)
+}
+
+/// The patterns of a delimiter, of which each matches one way in which it is written.
+fn patterns(delimiter: Delimiter) -> Vec<String> {
+    match delimiter {
+        Delimiter::Pattern(pattern) => vec![pattern],
+        Delimiter::Literals(literals) => literals.iter().map(|one| text::escape(one)).collect(),
+    }
 }
 
 /// A pattern for any of the literals; `None` for none.

@@ -12,8 +12,10 @@ use crate::value::{Map, Value};
 /// How `xml-inline` reads the arguments. Unless every value is JSON or texts stand in quotes, values stay text, since the look of a text
 /// does not tell its type. A text can still be typed by the tool's schema; a value that was read as a number cannot be made the text again
 /// that the schema may ask for.
-pub(super) fn content_args(pieces: &Pieces, argument: &Pairs, keys: Keys) -> Map {
-    let pattern = pattern(&spaced(pieces, argument), keys);
+pub(super) fn content_args(pieces: &Pieces, argument: &Pairs, choices: &Choices) -> Map {
+    let keys = keys(argument, choices);
+    let is_exact = is_separator_exact(argument, choices);
+    let pattern = pattern(&spaced(pieces, argument), keys, is_exact);
     let mut args = Map::from_iter([("tag_pattern".to_owned(), Value::from(pattern))]);
     let parser = match &argument.style {
         Style::Text => None,
@@ -86,6 +88,31 @@ pub(super) fn keys(argument: &Pairs, choices: &Choices) -> Keys {
     let candidates = std::iter::once(before_sign).chain(before_marker);
     let keys = choices.choose(DecisionId::ArgumentNames, candidates);
     keys.unwrap_or(Keys::BeforeSign)
+}
+
+/// Decides how the text between two arguments is read, and returns true if it is exactly what is written.
+fn is_separator_exact(argument: &Pairs, choices: &Choices) -> bool {
+    let is_spaced = between_arguments(argument).contains(char::is_whitespace);
+    if !ends_nowhere(argument) || !is_spaced {
+        return false;
+    }
+    let loose = [
+        "with any white space",
+        "white space between two arguments varies",
+        "models vary the white space between arguments",
+    ];
+    let exact = [
+        "as it is written",
+        "two arguments have exactly what is written between them",
+        "a text may have the like of an argument in it, with other white space before it",
+    ];
+    !choices.whether(DecisionId::BetweenArguments, [loose, exact])
+}
+
+/// Returns the text between two arguments that belongs to neither of them, with the white space before the name of the second.
+fn between_arguments(argument: &Pairs) -> String {
+    let space = argument.open.len() - argument.open.trim_start().len();
+    format!("{}{}", argument.separator, &argument.open[..space])
 }
 
 /// Returns the text between the name of an argument and its value.
@@ -238,7 +265,7 @@ pub(super) fn beginning(argument: &Pairs, keys: Keys) -> String {
 }
 
 /// A pattern for one argument.
-fn pattern(argument: &Pairs, keys: Keys) -> String {
+fn pattern(argument: &Pairs, keys: Keys, is_exact: bool) -> String {
     let separator = argument.separator.trim();
     // A name has the separator's first character nowhere in it. A longer separator is taken as a whole, or the name would begin with the rest
     // of it: with `|,|>` behind the `<` of `<|,|>`.
@@ -250,13 +277,17 @@ fn pattern(argument: &Pairs, keys: Keys) -> String {
     let mut pattern = format!("{separated}{key}{}", values(argument));
     if ends_nowhere(argument) {
         let next = beginning(argument, keys);
-        let next = match separator {
-            "" => next,
+        let spaced = match separator {
+            "" => next.clone(),
             separator => format!("{}\\s*{next}", slot::pattern(separator)),
         };
         pattern.push_str(&match gap(argument) {
-            "" => format!("(?=\\s*(?:{next}|\\Z))"),
-            gap => format!("(?={gap}{next}|\\s*\\Z)"),
+            _ if is_exact => {
+                let between = text::escape(&between_arguments(argument));
+                format!("(?={between}{next}|\\s*\\Z)")
+            }
+            "" => format!("(?=\\s*(?:{spaced}|\\Z))"),
+            gap => format!("(?={gap}{spaced}|\\s*\\Z)"),
         });
     }
     pattern

@@ -421,10 +421,7 @@ pub(super) fn reasoning(
         (Some(Unclosed::EndsAtACall), _) => format!("(?={next})"),
         _ => return field(close),
     };
-    let own = close.map(|close| match close {
-        Delimiter::Pattern(pattern) => vec![pattern],
-        Delimiter::Literals(literals) => literals.iter().map(|one| text::escape(one)).collect(),
-    });
+    let own = close.map(super::patterns);
     let alternatives = own.into_iter().flatten().chain([next]);
     field(super::alternatives(alternatives.collect()).map(Delimiter::pattern))
 }

@@ -9,6 +9,8 @@ use crate::derive::compare::{slot, text};
 use crate::derive::read::analysis::Analysis;
 use crate::derive::read::calls::ToolCalls;
 use crate::derive::read::cut::Body;
+use crate::derive::read::no_arguments::NoArguments;
+use crate::response_template::Delimiter;
 
 /// The facts that writing the region of calls needs.
 pub(super) struct Written<'a> {
@@ -17,6 +19,8 @@ pub(super) struct Written<'a> {
     pub(super) pieces: &'a Pieces,
     /// The words and characters that may not be taken for a name.
     names: Names,
+    /// The form of a call without arguments, where it is another than that of one with arguments.
+    no_arguments: Option<&'a NoArguments>,
     /// The first of the markers that open a call, where it may be missing.
     lead: Option<&'a str>,
     /// A condition, as a look-ahead, that no other field opens here. It is needed where the text that opens the section has slots in it.
@@ -127,16 +131,53 @@ fn lead<'a>(pieces: &Pieces, own: &'a str, choices: &Choices) -> Option<&'a str>
         .then_some(lead)
 }
 
+/// Decides how calls without arguments are read, and returns their form if they have one of their own.
+fn no_arguments<'a>(calls: &'a ToolCalls, choices: &Choices) -> Option<&'a NoArguments> {
+    let found = calls.no_arguments.as_ref()?;
+    let own = [
+        "in its own form",
+        "a call as the chat template writes one without arguments",
+        "what stands before the arguments of a call does not stand in a call without arguments",
+    ];
+    let usual = [
+        "as any other",
+        "a call with what stands before arguments",
+        "what stands in a call without arguments may stand in a text as well",
+    ];
+    let is_own = choices.whether(DecisionId::NoArguments, [own, usual]);
+    is_own.then_some(found)
+}
+
+/// The character that follows a call, whatever comes: another call or the end of the calls. Empty where that may be one or another, and where
+/// white space stands between, which ends a name by itself.
+fn follows(calls: &ToolCalls) -> String {
+    if calls.call.1.ends_with(char::is_whitespace) {
+        return String::new();
+    }
+    let next = format!("{}{}", calls.separator, calls.call.0);
+    let end = format!("{}{}", calls.section.1, calls.turn_end);
+    let next = calls.parallel.then_some(next);
+    let texts = next.iter().chain([&end]);
+    let signs = texts.filter_map(|text| text.chars().next());
+    let mut signs = signs.filter(|c| !c.is_whitespace() && !slot::is_one(*c));
+    match signs.next() {
+        Some(first) if signs.all(|sign| sign == first) => first.to_string(),
+        _ => String::new(),
+    }
+}
+
 /// The punctuation characters with which the markers of the calls begin, and with which what may follow a name begins.
-fn signs(calls: &ToolCalls) -> Vec<char> {
+fn signs(calls: &ToolCalls, no_arguments: Option<&NoArguments>) -> Vec<char> {
     let markers = [calls.section.0.trim(), calls.call.0.trim()];
     // Where arguments follow a name at once, the call may end there as well.
     let is_name_last = markers[1].ends_with(slot::NAME);
     let is_pairs = matches!(calls.body, Body::Pairs(_));
     let end = (is_pairs && is_name_last).then(|| calls.call.1.trim());
+    let without = no_arguments.filter(|form| form.shared.ends_with(slot::NAME));
     let first = markers
         .into_iter()
         .chain(end)
+        .chain(without.map(|form| form.end.trim()))
         .filter_map(|marker| marker.chars().next());
     let mut signs: Vec<char> = first
         .filter(|sign| !sign.is_alphanumeric() && !slot::is_one(*sign))
@@ -152,16 +193,18 @@ impl<'a> Written<'a> {
         ends: &'a Ends<'a>,
         choices: &Choices,
     ) -> Self {
+        let no_arguments = no_arguments(calls, choices);
         Self {
             calls,
             ends,
             pieces: &analysis.pieces,
             names: Names {
                 taken: taken(analysis, calls),
-                signs: signs(calls),
+                signs: signs(calls, no_arguments),
                 words: are_words(choices),
                 ids_left_out: are_ids_left_out(calls, choices),
             },
+            no_arguments,
             lead: lead(&analysis.pieces, calls.call.0.trim_start(), choices),
             not_others: not_others(analysis, calls),
             begins_line: {
@@ -178,24 +221,61 @@ impl<'a> Written<'a> {
 
     /// A pattern for what opens each call.
     pub(super) fn open(&self, captures: Captures) -> String {
-        let opening = |own| {
-            let body = &self.calls.body;
-            marker::opening(self.pieces, own, body, captures, &self.names)
+        let (own, after) = match (self.no_arguments, &self.calls.body) {
+            (Some(form), _) => (form.shared.as_str(), form.before_arguments.clone()),
+            (None, Body::Pairs(pairs)) => (self.own(), pairs.open.clone()),
+            (None, body) => {
+                let first = body.first_sign().map(String::from);
+                (self.own(), first.unwrap_or_default())
+            }
         };
-        let own = self.own();
+        let opening = |own| marker::opening(self.pieces, own, &after, captures, &self.names);
         let rest = self.lead.and_then(|lead| own.strip_prefix(lead));
-        match (self.lead, rest) {
+        let pattern = match (self.lead, rest) {
             (Some(lead), Some(rest)) => {
                 let lead = slot::pattern(lead);
                 format!("(?:{lead}\\s*)?{}", opening(rest.trim_start()))
             }
             _ => opening(own),
-        }
+        };
+        let Some(form) = self.no_arguments else {
+            return pattern;
+        };
+        let before_arguments = text::escape_loosely(form.before_arguments.trim());
+        format!("{pattern}(?:{before_arguments}\\s*|(?={}))", form.end())
+    }
+
+    /// Returns what closes a call, with what closes one without arguments where that is something else. Only directly behind what opens such
+    /// a call does it close one.
+    pub(super) fn closing(&self, close: Option<Delimiter>) -> Option<Delimiter> {
+        let form = self.no_arguments.filter(|form| form.is_close);
+        let (Some(form), Some(close)) = (form, &close) else {
+            return close;
+        };
+        let names = &self.names;
+        let own = marker::opening(
+            self.pieces,
+            &form.shared,
+            &form.before_arguments,
+            Captures::None,
+            names,
+        );
+        let end = form.end();
+        let mut patterns = super::patterns(close.clone());
+        patterns.push(format!("(?<={own}){end}\\s*"));
+        super::alternatives(patterns).map(Delimiter::pattern)
     }
 
     /// A pattern for a marker that stands behind the body of a call.
     pub(super) fn behind(&self, marker: &str, captures: Captures) -> String {
-        marker::behind(self.pieces, marker, captures, self.names.ids_left_out)
+        let after = follows(self.calls);
+        marker::behind(
+            self.pieces,
+            marker,
+            &after,
+            captures,
+            self.names.ids_left_out,
+        )
     }
 
     /// A pattern for what opens a call, together with the first character of its body where that is always the same. It captures nothing,
@@ -274,10 +354,12 @@ impl<'a> Written<'a> {
         let between = tokens.map_or_else(|| ".*?".to_owned(), |tokens| format!("(?:{tokens})*?"));
         let ends_in_slot = behind.ends_with(slot::is_one);
         let behind = self.behind(behind, captures);
-        // The value in a slot is whole where white space follows it.
-        let end = match ends_in_slot && self.calls.call.1.ends_with(char::is_whitespace) {
-            true => "(?=\\s)",
-            false => "",
+        // The value in a slot is whole where white space follows it, or what follows every call.
+        let follows = follows(self.calls);
+        let end = match (ends_in_slot, follows.as_str()) {
+            (true, _) if self.calls.call.1.ends_with(char::is_whitespace) => "(?=\\s)".to_owned(),
+            (false, _) | (true, "") => String::new(),
+            (true, sign) => format!("(?={})", text::escape(sign)),
         };
         format!("(?={between}{behind}{end})")
     }

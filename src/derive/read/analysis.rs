@@ -6,6 +6,7 @@ use super::channels;
 use super::content::{self, Content};
 use super::content_close;
 use super::escaped;
+use super::further::{self, Further};
 use super::limit::Limit;
 use super::object::{self, AnswerObject};
 use super::reasoning;
@@ -19,7 +20,6 @@ use crate::derive::evidence::sample::Evidence;
 use crate::derive::probe::{self, Assistant, Dialect, NoContent};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
-use crate::judge::slot::Slot;
 use crate::value::{Map, Value, json};
 use std::rc::Rc;
 
@@ -29,7 +29,7 @@ pub(in crate::derive) struct Analysis {
     pub(in crate::derive) anchor: Anchor,
     pub(in crate::derive) reasoning: Option<Reasoning>,
     /// Texts under other keys of the message.
-    pub(in crate::derive) further: Vec<(Slot, Reasoning)>,
+    pub(in crate::derive) further: Vec<Further>,
     pub(in crate::derive) content: Content,
     pub(in crate::derive) calls: Option<ToolCalls>,
     /// The keys of the answer, where it is one JSON object.
@@ -159,18 +159,18 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
             findings,
         });
     }
-    let mut further: Vec<(Slot, Reasoning)> = Vec::new();
+    let mut further: Vec<Further> = Vec::new();
     if let Some(known) = &dialect.reasoning {
         for slot in renderer.slots.iter().filter(|slot| *slot != known) {
-            let found =
-                reasoning::further(renderer, &user, &anchor, &settings, slot, turn_end.marker());
+            let found = further::read(renderer, &user, &anchor, &settings, slot, turn_end.marker());
             // A second key for the same reasoning is no other text.
-            let is_known = |found: &Reasoning| {
-                let mut known = reasoning.iter().chain(further.iter().map(|(_, one)| one));
-                known.any(|known| known.open == found.open)
+            let is_known = |found: &Further| {
+                let others = further.iter().map(|one| &one.markers);
+                let mut known = reasoning.iter().chain(others);
+                known.any(|known| known.open == found.markers.open)
             };
             let found = found.filter(|found| !is_known(found));
-            further.extend(found.map(|found| (slot.clone(), found)));
+            further.extend(found);
         }
     }
 

@@ -48,17 +48,19 @@ pub(in crate::derive) fn learn(
         }
     }
     let any = pairs.around_any();
+    let is_written = |around: &Around, value: &Value| {
+        turn_with(value).is_some_and(|turn| {
+            let written = pairs.written_in(around, &turn, key, rest);
+            written.is_some_and(|written| {
+                json::parse(written.trim()).is_ok_and(|parsed| parsed == *value)
+            })
+        })
+    };
+    // Some templates write the members of an object as arguments of their own, and all else as JSON.
     let is_json = |around: &Around| {
         let texts = [text.as_str()].into_iter().chain(ODD_TEXTS);
         let mut values = texts.map(Value::from).chain(of_each_kind());
-        values.all(|value| {
-            turn_with(&value).is_some_and(|turn| {
-                let written = pairs.written_in(around, &turn, key, rest);
-                written.is_some_and(|written| {
-                    json::parse(written.trim()).is_ok_and(|parsed| parsed == value)
-                })
-            })
-        })
+        values.all(|value| value.as_object().is_some() || is_written(around, &value))
     };
     let json = any.filter(is_json);
     let quotes = pairs.quotes();
@@ -92,14 +94,20 @@ pub(in crate::derive) fn learn(
         .choose(DecisionId::ArgumentValues, candidates)
         .unwrap_or(Style::Text);
     let unread = |value: Value| {
+        if let Style::Json(around) = &style {
+            let turn = turn_with(&value).filter(|_| !is_written(around, &value))?;
+            let (_, written) = turn.split_once(key.as_str())?;
+            return Some(format!("{key}{}", written.strip_suffix(rest)?));
+        }
         let written = written(&value)?;
         let is_read = match (value.as_str(), &style) {
-            (_, Style::Json(_)) => true,
             (Some(text), _) => written == text,
             (None, Style::Quoted(open, close)) => {
                 json_in_quotes(&written, &(open.clone(), close.clone())) == Some(value)
             }
-            (None, Style::Text) => json::parse(&written).is_ok_and(|parsed| parsed == value),
+            (None, Style::Text | Style::Json(_)) => {
+                json::parse(&written).is_ok_and(|parsed| parsed == value)
+            }
         };
         (!is_read).then_some(written)
     };

@@ -3,6 +3,7 @@
 use super::arguments;
 use super::cut::{Body, Members};
 use super::limit::{Limit, Lost};
+use super::no_arguments::NoArguments;
 use crate::derive::compare::slot;
 use crate::value::{Value, json};
 
@@ -20,6 +21,8 @@ pub(in crate::derive) struct ToolCalls {
     pub(in crate::derive) turn_end: String,
     /// True if the template renders more than one call in a message.
     pub(in crate::derive) parallel: bool,
+    /// The form of a call without arguments, where it is another than that of one with arguments.
+    pub(in crate::derive) no_arguments: Option<NoArguments>,
     /// True if a call's id is taken from the text behind its body.
     pub(in crate::derive) id_behind: bool,
     /// True if line separators in the texts of arguments are lost, since the chat template indents lines and takes the separators for line

@@ -1,8 +1,8 @@
 //! Reading the format off renders: one file for each question, and [`analysis`] that asks them all.
 //!
-//! Where does the turn begin ([`anchor`]) and end ([`turn_end`])? How is reasoning written ([`reasoning`], [`prompted`], [`channels`]), how
+//! Where does the turn begin ([`anchor`]) and end ([`turn_end`])? How is reasoning written ([`reasoning`], [`prompted`], [`channels`], [`further`]), how
 //! content ([`content`], [`content_close`])? How are calls handed over ([`spelling`]) and written ([`tool_calls`], [`cut`], [`arguments`],
-//! [`argument_names`], [`argument_values`], [`literals`])? And which parts of it can no response template read ([`limit`])?
+//! [`argument_names`], [`argument_values`], [`literals`], [`no_arguments`])? And which parts of it can no response template read ([`limit`])?
 
 pub(in crate::derive) mod analysis;
 pub(in crate::derive) mod anchor;
@@ -16,8 +16,10 @@ pub(in crate::derive) mod content;
 mod content_close;
 pub(in crate::derive) mod cut;
 mod escaped;
+pub(in crate::derive) mod further;
 pub(in crate::derive) mod limit;
 mod literals;
+pub(in crate::derive) mod no_arguments;
 pub(in crate::derive) mod object;
 mod prompted;
 pub(in crate::derive) mod reasoning;

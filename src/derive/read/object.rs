@@ -191,6 +191,7 @@ fn calls(renderer: &Renderer<'_>, tooled: &Context, dialect: Dialect) -> Option<
         separator: String::new(),
         turn_end: one.end.clone(),
         parallel,
+        no_arguments: None,
         id_behind: false,
         breaks_lines: false,
     };

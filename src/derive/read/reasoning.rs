@@ -138,15 +138,15 @@ fn is_shorter_in_history(renderer: &Renderer<'_>, context: &Context, anchor: &An
 
 /// A message whose reasoning the template renders.
 #[derive(Debug)]
-struct Shown {
-    dialect: Dialect,
-    context: Context,
+pub(super) struct Shown {
+    pub(super) dialect: Dialect,
+    pub(super) context: Context,
     /// The message without its reasoning.
-    plain: Assistant,
+    pub(super) plain: Assistant,
     /// The text that the message has after its reasoning.
-    next: String,
+    pub(super) next: String,
     /// The message with its reasoning, as rendered.
-    full: String,
+    pub(super) full: String,
 }
 
 impl Shown {
@@ -264,7 +264,7 @@ fn shown_beside(
 }
 
 /// Reads the markers around a reasoning that the template renders in a turn.
-fn rendered(
+pub(super) fn rendered(
     renderer: &Renderer<'_>,
     anchor: &Anchor,
     shown: &Shown,
@@ -426,43 +426,12 @@ fn behind(
 }
 
 /// The white space that a text begins with.
-fn leading(text: &str) -> String {
+pub(super) fn leading(text: &str) -> String {
     text[..text.len() - text.trim_start().len()].to_owned()
 }
 
-/// Reads the markers around a text under another key of the message, which is rendered beside content and reasoning.
-pub(in crate::derive) fn further(
-    renderer: &Renderer<'_>,
-    context: &Context,
-    anchor: &Anchor,
-    settings: &[Map],
-    slot: &Slot,
-    end: &str,
-) -> Option<Reasoning> {
-    let dialect = Dialect {
-        reasoning: Some(slot.clone()),
-        ..Dialect::standard()
-    };
-    let plain = Assistant::saying(probe::CONTENT);
-    let message = plain.clone().thinking(probe::REASONING);
-    let shown = settings.iter().find_map(|kwargs| {
-        let context = context.under(kwargs);
-        let full = renderer.turn(&context, &dialect.write(&message)).ok()?.full;
-        let texts = [probe::CONTENT, probe::REASONING];
-        let is_shown = texts.iter().all(|text| anchor.turn(&full, text).is_some());
-        is_shown.then(|| Shown {
-            dialect: dialect.clone(),
-            context,
-            plain: plain.clone(),
-            next: probe::CONTENT.to_owned(),
-            full,
-        })
-    })?;
-    Some(rendered(renderer, anchor, &shown, settings, end)?.0)
-}
-
 /// Returns how long the chat template keeps a reasoning: up to the next message of the user, or for good.
-fn history(renderer: &Renderer<'_>, shown: &Shown) -> History {
+pub(super) fn history(renderer: &Renderer<'_>, shown: &Shown) -> History {
     let message = shown.plain.clone().thinking(probe::REASONING);
     match renderer.answered(&shown.context, &shown.dialect.write(&message)) {
         Ok(Some(earlier)) if !earlier.contains(probe::REASONING) => History::UntilNextUser,

@@ -8,6 +8,7 @@ use super::calls::ToolCalls;
 use super::content::Content;
 use super::cut::{Body, Cut, Form, cut};
 use super::literals;
+use super::no_arguments::NoArguments;
 use super::spelling::{Spelled, rendered, spell};
 use super::thought::Reasoning;
 use crate::derive::choice::{self, Candidate, DecisionId};
@@ -139,11 +140,15 @@ pub(in crate::derive) fn read(
             argument_values::learn(renderer, context, anchor, &dialect, pairs);
             argument_names::learn(renderer, context, anchor, &dialect, pairs);
             let none = probe::call_with(0, 0);
-            let name = none.name.clone();
-            let turn = anchor.turn_calling(renderer, context, &dialect, none);
-            let behind_name = turn.as_ref().and_then(|turn| turn.split_once(&name));
-            if let Some((_, behind_name)) = behind_name {
-                pairs.take_what_none_has(&mut calls.call, behind_name);
+            let turn = anchor.turn_calling(renderer, context, &dialect, none.clone());
+            if let Some(turn) = turn {
+                if let Some((_, behind_name)) = turn.split_once(&none.name) {
+                    pairs.take_what_none_has(&mut calls.call, behind_name);
+                }
+                let around = (calls.call.0.as_str(), calls.call.1.as_str());
+                let after_calls = format!("{}{}", calls.section.1, calls.turn_end);
+                calls.no_arguments =
+                    NoArguments::of(&slot::of_call(&turn, &none), around, &after_calls);
             }
         }
         Body::Dialect(json) => {
@@ -327,6 +332,7 @@ fn assemble(renderer: &Renderer<'_>, single: Cut, double: Option<Cut>, end: &str
         separator: around.separator,
         turn_end,
         parallel,
+        no_arguments: None,
         id_behind: false,
         breaks_lines: false,
     }

@@ -472,19 +472,27 @@ impl<'a> Renderer<'a> {
         render
     }
 
-    /// Finds out which texts the template writes as JSON: quotes, backslashes and line feeds in them are escaped as JSON escapes them.
+    /// Returns true if the template writes a text as JSON: quotes, backslashes and line feeds in it are escaped as JSON escapes them. `message`
+    /// makes the message with the text.
+    pub(in crate::derive) fn writes_as_json(
+        &self,
+        dialect: &Dialect,
+        message: &dyn Fn(&str) -> Assistant,
+        text: &str,
+    ) -> bool {
+        let signs = format!("{text} \"x\" \\ y\nz {text}");
+        [false, true].into_iter().any(|tools| {
+            let context = self.user(tools).and(dialect.write(&message(&signs)));
+            let full = self.render_wanting(&self.requirements, &context, false);
+            full.is_ok_and(|full| full.contains(&json::quote(&signs)) && !full.contains(&signs))
+        })
+    }
+
+    /// Finds out which texts the template writes as JSON.
     pub(in crate::derive) fn read_quotes(&mut self) {
-        let is_json = |dialect: &Dialect, message: &dyn Fn(&str) -> Assistant, text: &str| {
-            let signs = format!("{text} \"x\" \\ y\nz {text}");
-            [false, true].into_iter().any(|tools| {
-                let context = self.user(tools).and(dialect.write(&message(&signs)));
-                let full = self.render_wanting(&self.requirements, &context, false);
-                full.is_ok_and(|full| full.contains(&json::quote(&signs)) && !full.contains(&signs))
-            })
-        };
         let standard = Dialect::standard();
         let mut found = Vec::new();
-        if is_json(&standard, &|text| Assistant::saying(text), probe::CONTENT) {
+        if self.writes_as_json(&standard, &Assistant::saying, probe::CONTENT) {
             found.extend([probe::CONTENT, probe::OTHER_CONTENT]);
         }
         let is_thought = self.slots.first().is_some_and(|slot| {
@@ -493,7 +501,7 @@ impl<'a> Renderer<'a> {
                 ..standard.clone()
             };
             let thinking = |text: &str| Assistant::saying(probe::CONTENT).thinking(text);
-            is_json(&dialect, &thinking, probe::REASONING)
+            self.writes_as_json(&dialect, &thinking, probe::REASONING)
         });
         if is_thought {
             found.push(probe::REASONING);

@@ -505,8 +505,14 @@ impl Driver<'_> {
     }
 
     /// Returns true if everything comes back that comes back from `best`. Where something does not, the candidate is noted as lost.
+    ///
+    /// Of two messages that render to the same text only one can come back. So one of them may come back instead of the other where fewer
+    /// messages fail for it.
     fn keeps(&mut self, proven: &Proven, best: &Proven, candidate: &Preference) -> bool {
-        let lost = proven.proof.lost_of(&best.proof);
+        let mut lost = proven.proof.lost_of(&best.proof);
+        if proven.is_less_wrong(best) {
+            lost.retain(|round| !proven.proof.judgement.alike.contains(round));
+        }
         let Some(first) = lost.first() else {
             return true;
         };

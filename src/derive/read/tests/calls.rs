@@ -157,3 +157,39 @@ fn calls_may_end_the_turn_otherwise() {
     assert_eq!(behind.trim(), "<wait>");
     assert_eq!(found.turn_end.marker().trim(), "<end>");
 }
+
+/// A call without arguments may lack what stands before those of others, and may end otherwise.
+#[test]
+fn a_call_without_arguments_may_have_a_form_of_its_own() {
+    let form = |call: &str| each(call).no_arguments;
+    let read = |call: &str| {
+        let found = form(call).unwrap_or_else(|| panic!("none in {call}"));
+        let shared = slot::show(&found.shared);
+        (shared, found.before_arguments, found.end, found.is_close)
+    };
+    let line = "-> {{ c.function.name }}{% for k, v in c.function.arguments.items() %}{{ '?' if loop.first else '&' }}{{ k }}={{ v | tojson }}{% endfor %}{{ '\\n' }}";
+    let (shared, before_arguments, end, is_close) = read(line);
+    assert_eq!(shared, "-> NAME");
+    assert_eq!(
+        (before_arguments.as_str(), end.trim(), is_close),
+        ("?", "", false)
+    );
+    let with = |none: &str, some: &str| {
+        format!(
+            "<do {{{{ c.function.name }}}}{{% if c.function.arguments %}}{some}{{% for k, v in c.function.arguments.items() %}}<p {{{{ k }}}}>{{{{ v | tojson }}}}</p>{{% endfor %}}</do>{{% else %}}{none}{{% endif %}}"
+        )
+    };
+    let (shared, before_arguments, end, is_close) = read(&with(" />", " with>"));
+    assert_eq!(shared, "<do NAME ");
+    assert_eq!(
+        (before_arguments.as_str(), end.as_str(), is_close),
+        ("with>", "/>", true)
+    );
+    // Both are closed alike.
+    let (_, before_arguments, end, is_close) = read(&with("</do>", ":"));
+    assert_eq!(
+        (before_arguments.as_str(), end.as_str(), is_close),
+        (":", "</do>", false)
+    );
+    assert_eq!(form(&with("></do>", ">")), None);
+}

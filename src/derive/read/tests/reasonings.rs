@@ -1,7 +1,8 @@
 //! Tests of how reasoning is written.
 
 use super::super::thought::{History, Opener, Reasoning};
-use super::read;
+use super::{analysis_with, read, turns};
+use crate::derive::choice::{DecisionId, Preference};
 use crate::judge::slot::Slot;
 
 fn reasoning(answer: &str, prompt: &str) -> Option<Reasoning> {
@@ -94,4 +95,50 @@ fn what_it_says_around_nothing_is_left_out() {
     };
     assert_eq!(unopened.strip("a</t>\n b"), "b");
     assert_eq!(unopened.strip("a b"), "a b");
+}
+
+/// The texts under further keys: their keys, their markers, whether they are JSON, and whether they end the content.
+fn further(answer: &str) -> Vec<(String, String, String, bool, bool)> {
+    let wanted = Preference {
+        decision: DecisionId::FurtherTexts,
+        name: "as fields".to_owned(),
+    };
+    let found = analysis_with(&turns(answer, "<bot>"), vec![wanted]).unwrap();
+    let found = found.further.into_iter();
+    let told = found.map(|text| {
+        let (open, close) = (text.markers.open, text.markers.close);
+        (
+            text.slot.to_string(),
+            open,
+            close,
+            text.is_json,
+            text.ends_content,
+        )
+    });
+    told.collect()
+}
+
+#[test]
+fn a_text_under_a_further_key_may_stand_behind_the_content() {
+    let text = |content: &str, source: &str| {
+        KEPT.replace(
+            "{{ m.content }}",
+            &format!("{content}{{% if m.source %}}{source}{{% endif %}}"),
+        )
+    };
+    let all = |open: &str, close: &str, is_json, ends_content| {
+        let markers = [open, close].map(str::to_owned);
+        let [open, close] = markers;
+        vec![("`source`".to_owned(), open, close, is_json, ends_content)]
+    };
+    let bare = text("{{ m.content }}", "<s>{{ m.source }}</s>");
+    assert_eq!(further(&bare), all("<s>", "</s>", false, true));
+    let json = text("{{ m.content }}", "<s>{{ m.source | tojson }}</s>");
+    assert_eq!(further(&json), all("<s>", "</s>", true, true));
+    // What closes the content opens nothing.
+    let wrapped = text("<a>{{ m.content }}</a>", "<s>{{ m.source }}</s>");
+    assert_eq!(further(&wrapped), all("<s>", "</s>", false, false));
+    // The end of the turn closes it.
+    let unclosed = text("{{ m.content }}", "<s>{{ m.source }}");
+    assert_eq!(further(&unclosed), all("<s>", "<end>", false, true));
 }
