@@ -34,7 +34,6 @@ mod kind;
 mod manner;
 pub(crate) mod message;
 mod parses;
-mod parted;
 mod places;
 mod probes;
 mod prompts;

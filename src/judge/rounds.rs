@@ -47,8 +47,6 @@ pub(super) struct Round {
     pub(super) tools: Rc<[Value]>,
     /// The byte ranges of `rendered` that are numbers which come from no input as they are, once they are asked for.
     counted: OnceCell<Vec<Range<usize>>>,
-    /// True if a message with two arguments in the place of one renders to the same text, once that is asked for.
-    pub(super) is_parted: OnceCell<bool>,
 }
 
 impl Round {
@@ -288,7 +286,6 @@ impl Group {
             full,
             rendered,
             counted: counted.unwrap_or_default(),
-            is_parted: OnceCell::new(),
         })
     }
 }

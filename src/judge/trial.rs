@@ -21,7 +21,6 @@ use super::expected::ExpectedCall;
 use super::manner::Manner;
 use super::message::CALLS_KEY;
 use super::parses::{Input, Parsed, Parses};
-use super::parted;
 use super::renderer::Renderer;
 use super::rounds::Round;
 use crate::response_template::ResponseTemplate;
@@ -233,23 +232,12 @@ impl<'a> Tried<'a> {
         {
             let is_error = error.is_some();
             let found = shown(prefix, response, parsed.clone(), error);
-            let is_parted = || {
-                let known = || parted::is_another(round, manner, renderer);
-                *round.is_parted.get_or_init(known)
-            };
-            let lost = |found| match !round.probe.plain && is_parted() {
-                true => Outcome::Alike {
-                    found,
-                    excused: true,
-                },
-                false => Outcome::Lost(found),
-            };
             if is_error
                 || self
                     .renders_again(&parsed, round, manner, renderer)
                     .is_some()
             {
-                return lost(found);
+                return Outcome::Lost(found);
             }
             let calls = |message: &Value| message.get(CALLS_KEY).cloned().unwrap_or(Value::Null);
             let (meant, other) = (calls(&found.expected), calls(&found.parsed));
@@ -259,7 +247,7 @@ impl<'a> Tried<'a> {
             let is_meant = could_be_meant(&found.expected, &found.parsed, tools);
             let is_spelled_otherwise = is_spelled_otherwise(&found.expected, &found.parsed);
             if !is_type && !is_meant && !is_spelled_otherwise {
-                return lost(found);
+                return Outcome::Lost(found);
             }
             return Outcome::Alike {
                 excused: !round.probe.plain && !is_type && is_meant && !is_spelled_otherwise,

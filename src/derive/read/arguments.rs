@@ -566,6 +566,53 @@ mod tests {
         );
     }
 
+    fn tagged(open: &str, values: &[(&str, &str)], separator: &str) -> Pairs {
+        let around = |(between, close): &(&str, &str)| Around {
+            between: (*between).to_owned(),
+            close: (*close).to_owned(),
+        };
+        Pairs {
+            open: open.to_owned(),
+            value: values.iter().map(around).collect(),
+            separator: separator.to_owned(),
+            name_quotes: None,
+            style: Style::Text,
+            unread: Unread::default(),
+        }
+    }
+
+    /// The text that stands around texts and not around other values are quotes, unless the key is said again in it.
+    #[test]
+    fn quotes_stand_around_texts_alone() {
+        let quotes = |values: &[(&str, &str)]| tagged("", values, "").quotes();
+        let quoted = Some(("'".to_owned(), "'".to_owned()));
+        assert_eq!(quotes(&[("='", "'"), ("=", "")]), quoted);
+        assert_eq!(quotes(&[("=", ""), ("=", "")]), None);
+        let again = format!("</{}>", slot::KEY);
+        assert_eq!(quotes(&[("='", &again), ("=", "")]), None);
+    }
+
+    /// A marker that a call without arguments lacks belongs to the arguments, but white space does not.
+    #[test]
+    fn what_a_call_without_arguments_lacks_is_an_argument_s() {
+        let moved = |around: (&str, &str), separator: &str, none: &str| {
+            let mut pairs = tagged("<", &[("=", ">")], separator);
+            let open = format!("{}{}", slot::NAME, around.0);
+            let mut around = (open, around.1.to_owned());
+            pairs.take_what_none_has(&mut around, none);
+            (pairs.open, pairs.value.remove(0).close, around.1)
+        };
+        let told = |open: &str, close: &str, end: &str| {
+            (open.to_owned(), close.to_owned(), end.to_owned())
+        };
+        assert_eq!(
+            moved((" (", ").\n"), ") (", " .\n"),
+            told("(<", ">)", ".\n")
+        );
+        assert_eq!(moved((" ", ").\n"), ")", " .\n"), told("<", ">)", ".\n"));
+        assert_eq!(moved((" ", " .\n"), " ", ".\n"), told("<", ">", " .\n"));
+    }
+
     #[test]
     fn json_is_not_tags() {
         assert_eq!(read(|key, value| format!("{key}{value}"), "", ""), None);

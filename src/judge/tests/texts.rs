@@ -244,46 +244,6 @@ fn a_response_that_does_not_parse_is_like_no_message() {
     );
 }
 
-/// A text of an argument that reads as two arguments is excused, even where neither is read.
-#[test]
-fn a_text_that_reads_as_two_arguments_is_excused() {
-    let call = |value: &str| {
-        format!(
-            "{{% for c in m.tool_calls or [] %}}<c:{{{{ c.function.name }}}}>\
-             {{% for k, v in c.function.arguments | dictsort %}}|{{{{ k }}}}={{{{ {value} }}}}{{% endfor %}}</c>{{% endfor %}}"
-        )
-    };
-    let tags = TAGS.replace(
-        "<a:(?P<key>[^>]*)>(?P<value>.*?)</a>",
-        r"\\|(?P<key>[^=|]+)=(?P<value>[^|]*)",
-    );
-    let response = fields(&[&tags, CONTENT]);
-    // The messages that are lost and have the like of an argument in a text.
-    let lost = |value: &str| {
-        let judgement = judged(&chat(&[SAID, &call(value)].concat(), ""), &response);
-        let failures = judgement.failures.iter();
-        let is_alike = |text: &str| {
-            text.split_once('|')
-                .is_some_and(|(_, rest)| rest.contains('='))
-        };
-        let all = failures.filter(|failure| {
-            let calls = failure
-                .found
-                .expected
-                .get("tool_calls")
-                .map(crate::value::json::to_string);
-            calls.is_some_and(|calls| is_alike(&calls))
-        });
-        (all.count(), judgement.rounds.alike)
-    };
-    let (count, alike) = lost("v if v is string else v | tojson");
-    assert_eq!(count, 0);
-    assert!(alike > 0);
-    // With quotes around texts no two messages are alike.
-    let (count, _) = lost("v | tojson");
-    assert!(count > 0);
-}
-
 /// The other message is looked for where the parse is no message that was meant.
 #[test]
 fn another_message_that_renders_alike_is_looked_for() {

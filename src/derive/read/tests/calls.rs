@@ -1,10 +1,12 @@
 //! Tests of how calls are written.
 
-use super::super::arguments::Style;
+use super::super::arguments::{Style, Unread};
 use super::super::calls::ToolCalls;
 use super::super::cut::Body;
 use super::read;
 use crate::derive::compare::slot;
+use crate::derive::probe::Assistant;
+use crate::value::Value;
 
 /// The calls that are read where they are written so, behind the content.
 fn calls(calls: &str) -> Option<ToolCalls> {
@@ -136,6 +138,10 @@ fn arguments_may_stand_apart() {
     assert!(json.open.starts_with("<arg"), "{json:?}");
     let text = pairs("{{ v if v is string else v | tojson }}");
     assert_eq!(text.style, Style::Text);
+    assert!(json.are_json() && !text.are_json());
+    assert_eq!(text.unread, Unread::default());
+    let escaped = pairs("{{ v | replace('\\\\', '\\\\\\\\') if v is string else v | tojson }}");
+    assert!(escaped.unread.texts.is_some(), "{escaped:?}");
 }
 
 #[test]
@@ -192,4 +198,23 @@ fn a_call_without_arguments_may_have_a_form_of_its_own() {
         (":", "</do>", false)
     );
     assert_eq!(form(&with("></do>", ">")), None);
+}
+
+/// An object without quotes around its names has names that the format's JSON does not read.
+#[test]
+fn what_no_parser_reads_is_among_the_limits() {
+    let named = |name: &str| {
+        let mut call = crate::derive::probe::call(0);
+        call.arguments = std::iter::once((name.to_owned(), Value::Null)).collect();
+        Assistant::calling([call])
+    };
+    let call = "<call {{ c.function.name }}>{ {%- for k, v in c.function.arguments.items() %}{{ k }}: {{ v | tojson }}{{ ', ' if not loop.last }}{% endfor -%} }</call>";
+    let limits = each(call).limits();
+    let is_lost = |name: &str| limits.iter().any(|limit| limit.is_in(&named(name)));
+    assert!(is_lost("two words") && !is_lost("one_word"), "{limits:?}");
+    assert!(
+        each("<call>{{ c.function | tojson }}</call>")
+            .limits()
+            .is_empty()
+    );
 }

@@ -133,6 +133,8 @@ fn a_text_under_a_further_key_may_stand_behind_the_content() {
     };
     let bare = text("{{ m.content }}", "<s>{{ m.source }}</s>");
     assert_eq!(further(&bare), all("<s>", "</s>", false, true));
+    // They are left out unless messages do not come back without them.
+    assert!(read(&bare, "<bot>").further.is_empty());
     let json = text("{{ m.content }}", "<s>{{ m.source | tojson }}</s>");
     assert_eq!(further(&json), all("<s>", "</s>", true, true));
     // What closes the content opens nothing.
