@@ -38,7 +38,8 @@ pub(super) fn region(
         Some((open, close)) => (Some(open), Some(close)),
         None => (opening(&written, choices), closing(&written, choices)),
     };
-    let close = written.closing(close);
+    let without_arguments = written.close_without_arguments();
+    let close = close.map(|close| super::or(close, without_arguments));
     let region = FieldDocument {
         open,
         close,

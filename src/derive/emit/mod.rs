@@ -93,13 +93,11 @@ fn regions(
         fields.insert("tool_calls".to_owned(), region);
     }
     let mut content = texts::content(analysis, &ends, target, choices);
-    for text in further().filter(|text| text.ends_content) {
-        content.close = content.close.and_then(|close| {
-            let next = format!("(?={})", slot::pattern(&text.markers.open));
-            let all = patterns(close).into_iter().chain([next]).collect();
-            alternatives(all).map(Delimiter::pattern)
-        });
-    }
+    // A text that stands right behind the content ends it.
+    let next = further().filter(|text| text.ends_content);
+    let next = next.map(|text| format!("(?={})", slot::pattern(&text.markers.open)));
+    let next: Vec<String> = next.collect();
+    content.close = content.close.map(|close| or(close, next));
     fields.insert("content".to_owned(), content);
     fields
 }
@@ -150,6 +148,16 @@ fn patterns(delimiter: Delimiter) -> Vec<String> {
         Delimiter::Pattern(pattern) => vec![pattern],
         Delimiter::Literals(literals) => literals.iter().map(|one| text::escape(one)).collect(),
     }
+}
+
+/// The delimiter, or any of these patterns; as it is where there are none.
+fn or(delimiter: Delimiter, others: impl IntoIterator<Item = String>) -> Delimiter {
+    let mut others = others.into_iter().peekable();
+    if others.peek().is_none() {
+        return delimiter;
+    }
+    let all = patterns(delimiter).into_iter().chain(others).collect();
+    Delimiter::pattern(alternatives(all).unwrap_or_default())
 }
 
 /// A pattern for any of the literals; `None` for none.

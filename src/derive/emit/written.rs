@@ -10,7 +10,6 @@ use crate::derive::read::analysis::Analysis;
 use crate::derive::read::calls::ToolCalls;
 use crate::derive::read::cut::Body;
 use crate::derive::read::no_arguments::NoArguments;
-use crate::response_template::Delimiter;
 
 /// The facts that writing the region of calls needs.
 pub(super) struct Written<'a> {
@@ -19,6 +18,8 @@ pub(super) struct Written<'a> {
     pub(super) pieces: &'a Pieces,
     /// The words and characters that may not be taken for a name.
     names: Names,
+    /// The character that follows every call; empty where there is none.
+    follows: String,
     /// The form of a call without arguments, where it is another than that of one with arguments.
     no_arguments: Option<&'a NoArguments>,
     /// The first of the markers that open a call, where it may be missing.
@@ -204,6 +205,7 @@ impl<'a> Written<'a> {
                 words: are_words(choices),
                 ids_left_out: are_ids_left_out(calls, choices),
             },
+            follows: follows(calls),
             no_arguments,
             lead: lead(&analysis.pieces, calls.call.0.trim_start(), choices),
             not_others: not_others(analysis, calls),
@@ -245,37 +247,19 @@ impl<'a> Written<'a> {
         format!("{pattern}(?:{before_arguments}\\s*|(?={}))", form.end())
     }
 
-    /// Returns what closes a call, with what closes one without arguments where that is something else. Only directly behind what opens such
-    /// a call does it close one.
-    pub(super) fn closing(&self, close: Option<Delimiter>) -> Option<Delimiter> {
-        let form = self.no_arguments.filter(|form| form.is_close);
-        let (Some(form), Some(close)) = (form, &close) else {
-            return close;
-        };
-        let names = &self.names;
-        let own = marker::opening(
-            self.pieces,
-            &form.shared,
-            &form.before_arguments,
-            Captures::None,
-            names,
-        );
-        let end = form.end();
-        let mut patterns = super::patterns(close.clone());
-        patterns.push(format!("(?<={own}){end}\\s*"));
-        super::alternatives(patterns).map(Delimiter::pattern)
+    /// A pattern for what closes a call without arguments, where nothing else does so. Only directly behind what opens such a call does it
+    /// close one, since the same may stand in an argument.
+    pub(super) fn close_without_arguments(&self) -> Option<String> {
+        let form = self.no_arguments.filter(|form| form.is_close)?;
+        let (shared, after) = (&form.shared, &form.before_arguments);
+        let open = marker::opening(self.pieces, shared, after, Captures::None, &self.names);
+        Some(format!("(?<={open}){}\\s*", form.end()))
     }
 
     /// A pattern for a marker that stands behind the body of a call.
     pub(super) fn behind(&self, marker: &str, captures: Captures) -> String {
-        let after = follows(self.calls);
-        marker::behind(
-            self.pieces,
-            marker,
-            &after,
-            captures,
-            self.names.ids_left_out,
-        )
+        let ids_left_out = self.names.ids_left_out;
+        marker::behind(self.pieces, marker, &self.follows, captures, ids_left_out)
     }
 
     /// A pattern for what opens a call, together with the first character of its body where that is always the same. It captures nothing,
@@ -355,8 +339,7 @@ impl<'a> Written<'a> {
         let ends_in_slot = behind.ends_with(slot::is_one);
         let behind = self.behind(behind, captures);
         // The value in a slot is whole where white space follows it, or what follows every call.
-        let follows = follows(self.calls);
-        let end = match (ends_in_slot, follows.as_str()) {
+        let end = match (ends_in_slot, self.follows.as_str()) {
             (true, _) if self.calls.call.1.ends_with(char::is_whitespace) => "(?=\\s)".to_owned(),
             (false, _) | (true, "") => String::new(),
             (true, sign) => format!("(?={})", text::escape(sign)),

@@ -95,6 +95,7 @@ pub(in crate::derive) fn learn(
         .unwrap_or(Style::Text);
     let unread = |value: Value| {
         if let Style::Json(around) = &style {
+            // It is shown with its name, which may be written otherwise than other names are.
             let turn = turn_with(&value).filter(|_| !is_written(around, &value))?;
             let (_, written) = turn.split_once(key.as_str())?;
             return Some(format!("{key}{}", written.strip_suffix(rest)?));
@@ -105,9 +106,7 @@ pub(in crate::derive) fn learn(
             (None, Style::Quoted(open, close)) => {
                 json_in_quotes(&written, &(open.clone(), close.clone())) == Some(value)
             }
-            (None, Style::Text | Style::Json(_)) => {
-                json::parse(&written).is_ok_and(|parsed| parsed == value)
-            }
+            (None, _) => json::parse(&written).is_ok_and(|parsed| parsed == value),
         };
         (!is_read).then_some(written)
     };

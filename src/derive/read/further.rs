@@ -25,7 +25,7 @@ pub(in crate::derive) struct Further {
     pub(in crate::derive) ends_content: bool,
 }
 
-/// Reads the markers around the text of a slot, which is rendered beside the content.
+/// Reads the markers around the text of a slot, which is rendered beside the content. `end` is what ends a turn with content.
 pub(in crate::derive) fn read(
     renderer: &Renderer<'_>,
     context: &Context,

@@ -488,8 +488,8 @@ impl Driver<'_> {
         found
     }
 
-    /// Returns true if a message comes back from `best` and not from the attempt, where nothing could be given up for it: then the rest
-    /// need not be judged. The candidate is noted as lost.
+    /// Returns true if a message comes back from `best` and is lost by the attempt, where nothing could be given up for it: then the rest need
+    /// not be judged. The candidate is noted as lost.
     fn loses(&mut self, attempt: &Attempt, best: &Proven, candidate: &Preference) -> bool {
         if attempt.may_give_up(best, candidate) {
             return false;

@@ -127,8 +127,7 @@ fn a_text_under_a_further_key_may_stand_behind_the_content() {
         )
     };
     let all = |open: &str, close: &str, is_json, ends_content| {
-        let markers = [open, close].map(str::to_owned);
-        let [open, close] = markers;
+        let [open, close] = [open, close].map(str::to_owned);
         vec![("`source`".to_owned(), open, close, is_json, ends_content)]
     };
     let bare = text("{{ m.content }}", "<s>{{ m.source }}</s>");
