@@ -2,9 +2,11 @@
 //!
 //! A text may end with the very character that the marker behind it begins with (`a -> b>` before `>>>`), begin with the one that the
 //! marker before it ends with, and have any of these within. Renders show which characters they are: the text between two texts of a
-//! message begins and ends with a run of punctuation. The outermost character of a run is tried, and the two outermost where the run has
-//! more or a word goes on from it. More characters than these would mention the marker itself, and a run of two often is a marker. Where
-//! the name of a function or of an argument stands between such characters, texts have another word between them: `<v>`.
+//! message begins and ends with a run of punctuation. The outermost character of a run is tried, the two outermost where the run has
+//! more or a word goes on from it, and the three outermost where it has more than three: a marker like `]]></b>` has a part that could be
+//! taken for all of it. More characters than these would mention the marker itself, and a run of two often is a marker. Where
+//! the name of a function or of an argument stands between such characters, texts have another word between them: `<v>`. And where what
+//! opens a text and what closes it share signs, a text may make one of the other: between `{~` and `~}`, `{` reads as `{~` again, and `}` as `~}`.
 
 use super::manner::Manner;
 use super::message::Assistant;
@@ -119,18 +121,24 @@ impl Beside {
         let mut spans: Vec<(usize, usize)> = found.map(|(at, len)| (at, at + len)).collect();
         spans.sort_unstable();
         let mut end = None;
+        let mut gaps = Vec::new();
         for (start, stop) in spans {
-            let gap = turn.get(end.unwrap_or(0)..start).unwrap_or_default();
-            if end.is_some() {
+            gaps.push(turn.get(end.unwrap_or(0)..start).unwrap_or_default());
+            end = Some(stop);
+        }
+        let Some(end) = end else { return };
+        gaps.push(&turn[end..]);
+        for (index, gap) in gaps.iter().enumerate() {
+            if index > 0 {
                 self.add(beginnings(gap));
                 self.add(behind_quote(gap));
             }
-            self.add(endings(gap));
-            end = Some(stop);
+            if index + 1 < gaps.len() {
+                self.add(endings(gap));
+            }
         }
-        if let Some(end) = end {
-            self.add(beginnings(&turn[end..]));
-            self.add(behind_quote(&turn[end..]));
+        for pair in gaps.windows(2) {
+            self.add(made_of_the_other(pair[0], pair[1]));
         }
     }
 
@@ -140,7 +148,7 @@ impl Beside {
             let Some((before, after)) = turn.split_once(name) else {
                 continue;
             };
-            let ([open, _], [close, _]) = (endings(before), beginnings(after));
+            let ([open, ..], [close, ..]) = (endings(before), beginnings(after));
             let between = format!("{open}v{close}");
             if !open.is_empty() && !close.is_empty() && !self.between.contains(&between) {
                 self.between.push(between);
@@ -148,11 +156,12 @@ impl Beside {
         }
     }
 
-    fn add(&mut self, characters: [&str; 2]) {
+    fn add<const N: usize>(&mut self, characters: [&str; N]) {
         for character in characters {
-            let is_same_twice = character.len() == 2 && character[..1] == character[1..];
+            let is_same_again = character.len() > 1
+                && character.bytes().all(|byte| byte == character.as_bytes()[0]);
             if !character.is_empty()
-                && !is_same_twice
+                && !is_same_again
                 && !self.characters.iter().any(|known| known == character)
             {
                 self.characters.push(character.to_owned());
@@ -161,13 +170,38 @@ impl Beside {
     }
 }
 
-/// Returns the first punctuation character of the text that follows, and the first two where more follows them.
-fn beginnings(gap: &str) -> [&str; 2] {
-    let gap = gap.trim_start();
-    let run = &gap[..gap.find(|c| !is_special_character(c)).unwrap_or(gap.len())];
-    let goes_on = gap[run.len()..].starts_with(char::is_alphanumeric);
+/// Returns the first punctuation character of the text that follows, and the first two and three where more follows them.
+fn beginnings(gap: &str) -> [&str; 3] {
+    let run = first_run(gap);
+    let goes_on = gap.trim_start()[run.len()..].starts_with(char::is_alphanumeric);
     let pair = run.get(..2).filter(|_| goes_on || run.len() > 2);
-    [run.get(..1).unwrap_or_default(), pair.unwrap_or_default()]
+    let three = run.get(..3).filter(|_| run.len() > 3);
+    [run.get(..1), pair, three].map(Option::unwrap_or_default)
+}
+
+/// Returns the punctuation that the text that follows begins with, behind white space.
+fn first_run(gap: &str) -> &str {
+    let gap = gap.trim_start();
+    &gap[..gap.find(|c| !is_special_character(c)).unwrap_or(gap.len())]
+}
+
+/// Returns the punctuation that the text before ends with, before white space.
+fn last_run(gap: &str) -> &str {
+    let gap = gap.trim_end();
+    let last = gap.char_indices().rfind(|(_, c)| !is_special_character(*c));
+    &gap[last.map_or(0, |(at, c)| at + c.len_utf8())..]
+}
+
+/// Returns the text that, before the signs that `behind` begins with, says the signs that `before` ends with, and the one that behind these
+/// says those of `behind`.
+fn made_of_the_other<'g>(before: &'g str, behind: &'g str) -> [&'g str; 2] {
+    let (open, close) = (last_run(before), first_run(behind));
+    let shared = (1..open.len().min(close.len())).rfind(|len| open.ends_with(&close[..*len]));
+    let is_short = |text: &&str| text.len() <= MAX_ASKED;
+    shared.map_or([""; 2], |len| {
+        let texts = [&open[..open.len() - len], &close[len..]];
+        texts.map(|text| Some(text).filter(is_short).unwrap_or_default())
+    })
 }
 
 /// Returns the punctuation character behind the quote that ends a text, and the two together: `}` and `"}`. A text may have them in it, the
@@ -179,17 +213,15 @@ fn behind_quote(gap: &str) -> [&str; 2] {
     [pair.map_or("", |pair| &pair[1..]), pair.unwrap_or_default()]
 }
 
-/// Returns the last punctuation character of the text before, and the last two where more stands before them.
-fn endings(gap: &str) -> [&str; 2] {
+/// Returns the last punctuation character of the text before, and the last two and three where more stands before them.
+fn endings(gap: &str) -> [&str; 3] {
+    let run = last_run(gap);
     let gap = gap.trim_end();
-    let start = gap.rfind(|c| !is_special_character(c)).map_or(0, |at| {
-        at + gap[at..].chars().next().map_or(0, char::len_utf8)
-    });
-    let run = &gap[start..];
-    let goes_on = gap[..start].ends_with(char::is_alphanumeric);
+    let goes_on = gap[..gap.len() - run.len()].ends_with(char::is_alphanumeric);
     let behind = |count: usize| run.get(run.len().checked_sub(count)?..);
     let pair = behind(2).filter(|_| goes_on || run.len() > 2);
-    [behind(1).unwrap_or_default(), pair.unwrap_or_default()]
+    let three = behind(3).filter(|_| run.len() > 3);
+    [behind(1), pair, three].map(Option::unwrap_or_default)
 }
 
 /// Returns true if the character is ASCII punctuation, which every text may have.
@@ -250,6 +282,22 @@ mod tests {
         assert_eq!(characters("one->two"), ["-", ">"]);
         assert_eq!(characters("one->x"), ["-", "->"]);
         assert_eq!(characters("x->one"), [">", "->"]);
+    }
+
+    #[test]
+    fn three_of_more_are_a_part_that_could_be_taken_for_all() {
+        assert_eq!(characters("one]]></t>"), ["]", "]]>"]);
+        assert_eq!(characters("<[!one"), ["!", "[!"]);
+        assert_eq!(characters("<(~[one"), ["[", "~[", "(~["]);
+    }
+
+    #[test]
+    fn a_text_that_makes_what_opens_it_of_what_closes_it_is_tried() {
+        assert_eq!(made_of_the_other("{~", "~}"), ["{", "}"]);
+        assert_eq!(made_of_the_other("a<|\n", "|>b"), ["<", ">"]);
+        assert_eq!(made_of_the_other("<t>", "</t>"), ["", ""]);
+        assert_eq!(made_of_the_other("\"", "\""), ["", ""]);
+        assert_eq!(characters("{~one~}"), ["~", "{", "}"]);
     }
 
     #[test]

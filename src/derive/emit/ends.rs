@@ -107,6 +107,14 @@ impl<'a> Ends<'a> {
         is_literal.then_some(Delimiter::Literals(needed))
     }
 
+    /// Returns the ends with all their markers, as they are written; `None` where [`literals`](Self::literals) gives none, or these.
+    pub(super) fn whole(&self) -> Option<Delimiter> {
+        let whole: Vec<String> = self.markers.iter().map(|end| (*end).to_owned()).collect();
+        let is_literal = whole.iter().all(|end| super::is_plain(end));
+        let whole = is_literal.then_some(Delimiter::Literals(whole));
+        whole.filter(|whole| self.literals().is_some_and(|literals| literals != *whole))
+    }
+
     /// A pattern for any of the ends or the other markers, with the white space after it; `None` where there are none.
     pub(super) fn pattern(&self, before: Option<&str>, others: &[&str]) -> Option<String> {
         let ends = before.into_iter().chain(self.markers.iter().copied());

@@ -48,6 +48,10 @@ pub(super) fn content(
         _ => None,
     };
     let literals = literal_close(analysis, ends, between).filter(|_| passed.is_empty());
+    let literals = literals.and_then(|first| {
+        let all = ends.whole().filter(|_| between.is_none());
+        choices.choose(DecisionId::ContentClose, first_or_all(first, all))
+    });
     let close = literals.or_else(|| close.and_then(|pattern| {
         let literal = only_end.filter(|end| !slot::any(end)).map(|end| {
             Candidate::new(
@@ -140,6 +144,36 @@ pub(super) fn as_json(field: FieldDocument) -> FieldDocument {
         join: None,
         ..field
     }
+}
+
+/// The candidates for what closes a text where several markers stand: the first of them, or all.
+fn first_or_all(
+    first: Delimiter,
+    all: Option<Delimiter>,
+) -> impl Iterator<Item = Candidate<Delimiter>> {
+    let shown = |delimiter: &Delimiter| match delimiter {
+        Delimiter::Literals(literals) => {
+            let literals = literals.iter().map(|literal| json::quote(literal));
+            literals.collect::<Vec<_>>().join(" or ")
+        }
+        Delimiter::Pattern(pattern) => json::quote(pattern),
+    };
+    let means = shown(&first);
+    let first = Candidate::new(
+        "the first marker",
+        means,
+        "engines stop a model at the last one, and may keep it to themselves",
+        first,
+    );
+    let all = all.map(|all| {
+        Candidate::new(
+            "all markers",
+            shown(&all),
+            "a text may end with the first of them",
+            all,
+        )
+    });
+    std::iter::once(first).chain(all)
 }
 
 /// Returns true if what closes the reasoning opens the content, since nothing opens the reasoning.
@@ -327,7 +361,11 @@ pub(super) fn reasoning(
     }
     let (needed, _) = ends_of.needed(&reasoning.close);
     if ends_of.is_last && super::is_plain(needed) {
-        return field(Some(Delimiter::literal(needed)));
+        let first = Delimiter::literal(needed);
+        let all = (needed != reasoning.close && super::is_plain(&reasoning.close))
+            .then(|| Delimiter::literal(&reasoning.close));
+        let candidates = first_or_all(first, all);
+        return field(choices.choose(DecisionId::ReasoningCloseDelimiter, candidates));
     }
     let pattern = format!("{}\\s*", slot::pattern(&reasoning.close));
     let mut candidates = vec![
