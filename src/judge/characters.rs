@@ -159,7 +159,9 @@ impl Beside {
     fn add<const N: usize>(&mut self, characters: [&str; N]) {
         for character in characters {
             let is_same_again = character.len() > 1
-                && character.bytes().all(|byte| byte == character.as_bytes()[0]);
+                && character
+                    .bytes()
+                    .all(|byte| byte == character.as_bytes()[0]);
             if !character.is_empty()
                 && !is_same_again
                 && !self.characters.iter().any(|known| known == character)

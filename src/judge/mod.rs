@@ -23,6 +23,7 @@
 //!
 //! The rounds depend on the chat template alone, so that several response templates can be held to the same ones.
 
+mod absent;
 mod alike;
 mod arrival;
 mod characters;

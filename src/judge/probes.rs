@@ -381,7 +381,7 @@ fn lead(message: Assistant) -> Probe {
     }
 }
 
-fn prose(message: Assistant) -> Probe {
+pub(super) fn prose(message: Assistant) -> Probe {
     Probe {
         leads: false,
         ..lead(message)

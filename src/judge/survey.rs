@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use super::Setup;
+use super::absent;
 use super::characters::{self, Beside};
 use super::manner::Manner;
 use super::message::{Assistant, CALLS_KEY, tool_for, tool_result};
@@ -85,6 +86,8 @@ impl Survey {
         let asked = asked.map(String::as_str);
         let turns = turns::of(renderer, &users, &settings, &plain.manner, calling.first());
         said.extend(probes::speaking_words(constants, |word| turns.says(word)));
+        let none = |user| absent::said(renderer, user, &plain.manner, 0);
+        said.extend(users.first().into_iter().flat_map(none));
         let mut seen = Seen::nothing(setup.thorough);
         plain.fill(renderer, &places, &said, &mut seen);
         let beside = characters::next_to_texts(renderer, &users, &plain.manner, calling.first());
@@ -130,7 +133,10 @@ impl Survey {
             .filter(|at| at.place.tools.is_some())
             .cloned()
             .collect();
-        let probes = probes::with_calls(setup.thorough);
+        let mut probes = probes::with_calls(setup.thorough);
+        if let Some(tooled) = tooled {
+            probes.extend(absent::said(renderer, tooled, manner, 1));
+        }
         let mut of_calls = Seen::nothing(setup.thorough);
         group.fill(renderer, &with_tools, &probes, &mut of_calls);
         group.fill_first(

@@ -181,7 +181,7 @@ impl Amended {
         let template = self.template()?;
         let end = narrow::End {
             pattern: bench.target.text_end(),
-            is_followed: bench.analysis.is_followed,
+            markers: &bench.analysis.behind_messages,
         };
         let refused = Engine::refusals(engines, &self.document);
         let mut all = Vec::new();

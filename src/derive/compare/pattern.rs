@@ -127,6 +127,12 @@ pub(in crate::derive) fn without_references(source: &str, whole: &str) -> Option
     Some(without)
 }
 
+/// The pattern with another one within the first group of that name; `None` where there is none: `<(?P<n>[^>]+)>` becomes `<(?P<n>\w+)>`.
+pub(in crate::derive) fn with_group(source: &str, name: &str, inner: &str) -> Option<String> {
+    let (before, _, behind) = split_group(source, name)?;
+    Some(format!("{before}{NAMED}{name}>{inner}){behind}"))
+}
+
 /// The pattern without captures, white space at its ends and the alternatives that look around; `None` where nothing is left: `(?:<(?P<n>a)>\s*|(?=b))` becomes
 /// `<(?:a)>`.
 pub(in crate::derive) fn plain(source: &str) -> Option<String> {

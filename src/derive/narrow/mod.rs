@@ -14,7 +14,7 @@
 mod places;
 mod space;
 
-use super::compare::pattern::{SPACE, grouped, without_captures};
+use super::compare::pattern::{SPACE, grouped, with_group, without_captures};
 use super::compare::text::escape;
 use crate::judge::Case;
 use crate::parser::Edge;
@@ -107,9 +107,13 @@ pub(super) fn proposals(
 pub(super) struct End<'a> {
     /// The pattern for it.
     pub(super) pattern: &'a str,
-    /// True if the chat template writes something behind the last turn of a conversation, so that a turn need not end the text.
-    pub(super) is_followed: bool,
+    /// The markers with which texts begin that the chat template writes behind the last turn of a conversation, where the turn does not end
+    /// the text.
+    pub(super) markers: &'a [String],
 }
+
+/// A pattern for a name that is a word, with dots, dashes, colons and slashes in it.
+const WORD: &str = "\\w[\\w.:/\\-]*";
 
 /// The change of a delimiter to the white space that renders have in it, in words.
 const EXACT: &str = "with the white space that stands in it in all renders";
@@ -179,12 +183,11 @@ impl Context<'_> {
                 let how = "where another delimiter follows".to_owned();
                 all.push((Delimiter::pattern(pattern.clone()), how));
             }
-            if let Some(outside) = self.outside_strings() {
-                let how = "outside of strings".to_owned();
+            for (outside, told) in self.outside_strings() {
                 let pattern = format!("{outside}{}", grouped(&source));
-                all.push((Delimiter::pattern(pattern), how));
+                all.push((Delimiter::pattern(pattern), told.to_owned()));
                 if let Some(pattern) = &followed {
-                    let how = "outside of strings, where another delimiter follows".to_owned();
+                    let how = format!("{told}, where another delimiter follows");
                     let pattern = format!("{outside}{}", grouped(pattern));
                     all.push((Delimiter::pattern(pattern), how));
                 }
@@ -196,15 +199,22 @@ impl Context<'_> {
     /// Returns the close of a field where the response ends behind it, for one that ends every response; `None` for another.
     fn at_the_end(&self, delimiter: &Delimiter) -> Option<(Delimiter, String)> {
         let mut places = self.places.iter();
-        if self.edge == Edge::Open
-            || self.end.is_followed
-            || !places.all(|place| place.follows == Follows::End)
-        {
+        if self.edge == Edge::Open || !places.all(|place| place.follows == Follows::End) {
             return None;
         }
         let source = delimiter.as_pattern();
         let own = source.strip_suffix(SPACE).unwrap_or(&source);
-        let pattern = format!("{}(?=\\s*{})\\s*", grouped(own), self.end.pattern);
+        let behind: String = self
+            .end
+            .markers
+            .iter()
+            .map(|text| format!("|{}", escape(text)))
+            .collect();
+        let end = match behind.as_str() {
+            "" => self.end.pattern.to_owned(),
+            behind => format!("(?:{}{behind})", self.end.pattern),
+        };
+        let pattern = format!("{}(?=\\s*{end})\\s*", grouped(own));
         let how = "where the response ends".to_owned();
         Some((Delimiter::pattern(pattern), how))
     }
@@ -260,15 +270,28 @@ impl Context<'_> {
         Some(format!("{}(?=.*?{close})", grouped(source)))
     }
 
-    /// A condition that no string of JSON is open since the region began, for a region of JSON; `None` for another.
-    fn outside_strings(&self) -> Option<String> {
-        if self.field.content.as_deref() != Some("json") {
-            return None;
-        }
-        let open = to_look_for(&self.field.open.as_ref()?.as_pattern())?;
-        Some(format!(
-            "(?<={open}(?:[^\"\\\\]|\"(?:[^\"\\\\]|\\\\.)*\")*)"
-        ))
+    /// Conditions that no string of JSON is open since the region began, in a pattern and in words, for a region of JSON. A string may have in
+    /// it what looks like the beginning of a region, with other signs in the place of the name.
+    fn outside_strings(&self) -> Vec<(String, &'static str)> {
+        let is_json = self.field.content.as_deref() == Some("json");
+        let Some(open) = self.field.open.as_ref().filter(|_| is_json) else {
+            return Vec::new();
+        };
+        let open = open.as_pattern();
+        let named = with_group(&open, "name", WORD);
+        let all = [
+            (Some(open), "outside of strings"),
+            (named, "outside of strings, behind a name that is a word"),
+        ];
+        let condition = |open: Option<String>| {
+            let open = to_look_for(&open?)?;
+            Some(format!(
+                "(?<={open}(?:[^\"\\\\]|\"(?:[^\"\\\\]|\\\\.)*\")*)"
+            ))
+        };
+        let all = all.into_iter();
+        all.filter_map(|(open, told)| Some((condition(open)?, told)))
+            .collect()
     }
 }
 
@@ -309,7 +332,7 @@ mod tests {
             .collect();
         let end = End {
             pattern: "\\Z",
-            is_followed: false,
+            markers: &[],
         };
         let proposals = proposals(&document, &template, &cases, end);
         let changed = |proposal: Proposal| {

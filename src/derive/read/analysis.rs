@@ -36,8 +36,8 @@ pub(in crate::derive) struct Analysis {
     pub(in crate::derive) object: Option<AnswerObject>,
     pub(in crate::derive) turn_end: TurnEnd,
     pub(in crate::derive) dialect: Dialect,
-    /// True if the chat template writes something behind the last message that belongs to none.
-    pub(in crate::derive) is_followed: bool,
+    /// The markers with which texts begin that the chat template writes behind the last message and that belong to none.
+    pub(in crate::derive) behind_messages: Vec<String>,
     /// The settings of kwargs that make a difference to the model's turn.
     pub(in crate::derive) settings: Vec<Map>,
     /// The texts of probes that the template writes as JSON.
@@ -106,7 +106,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
     let best = found.first().ok_or(Unreadable::NoAnchor)?;
     let anchor = best.anchor.clone();
     let tooled = renderer.user(true);
-    let is_followed = renderer.writes_behind(&user);
+    let behind_messages = renderer.behind_messages(&user);
     let opens_a_region = reasoning::begins_in_anchor(renderer, &user, &anchor, &settings)
         || tool_calls::begin_in_anchor(renderer, &tooled, &anchor);
     let candidates = anchor::candidates(&renderer.pieces, found, opens_a_region);
@@ -150,7 +150,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
             object: Some(found.object),
             turn_end,
             dialect: found.dialect,
-            is_followed,
+            behind_messages,
             settings,
             json_texts: renderer.json_texts.clone(),
             pieces: renderer.pieces.clone(),
@@ -306,7 +306,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
         object: None,
         turn_end,
         dialect,
-        is_followed,
+        behind_messages,
         settings,
         json_texts: renderer.json_texts.clone(),
         pieces: renderer.pieces.clone(),

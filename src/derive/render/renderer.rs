@@ -206,10 +206,15 @@ impl<'a> Renderer<'a> {
         self.added(&context.kwargs).trailer
     }
 
-    /// Returns true if the template writes something behind the last message: a generation prompt unasked, a trailer, or the tools.
-    pub(in crate::derive) fn writes_behind(&self, context: &Context) -> bool {
+    /// Returns what the template writes behind the last message begins with, a marker each: a generation prompt unasked, a trailer, the tools.
+    pub(in crate::derive) fn behind_messages(&self, context: &Context) -> Vec<String> {
         let added = self.added(&context.kwargs);
-        added.prompt.is_some() || added.trailer.is_some() || added.listed.is_some()
+        let texts = [&added.prompt, &added.trailer, &added.listed];
+        let marker = |text: &String| {
+            let text = text.trim_start();
+            text[..self.pieces.first_end(text).unwrap_or(text.len())].to_owned()
+        };
+        texts.into_iter().flatten().map(marker).collect()
     }
 
     fn added(&self, kwargs: &Map) -> Added {
