@@ -292,7 +292,8 @@ class Judge:
             try:
                 prefix, response, _ = self.cut(probe, context, manner)
                 seen = {part for part in PROBES if probe[part] and PROBES[part] in response}
-                seen |= {i for i, c in enumerate(probe["calls"]) if c["name"] in response}
+                listed = self.without_calls(probe, context, manner) if probe["calls"] else ""
+                seen |= {i for i, c in enumerate(probe["calls"]) if c["name"] in response and (prefix + response).count(c["name"]) > listed.count(c["name"])}
                 if any(c["id"] for c in probe["calls"]) and self.writes_ids(probe, context, manner):
                     seen.add("ids")
                 for c in probe["calls"]:
@@ -310,6 +311,16 @@ class Judge:
             except Refused as refusal:
                 self.probed[key] = (set(), str(refusal))
         return self.probed[key]
+
+    def without_calls(self, probe, context, manner):
+        """The text with the same tools and no call: a list of the tools that stands behind the message has the calls' names, too."""
+        history, spoken = context.history(manner)
+        tools = tools_for([*spoken, probe], context.offered)
+        said = {**probe, "calls": [], "content": probe["content"] or PROBES["content"]}
+        try:
+            return self.chat.render(history + [spell(said, manner)], tools, False, context.kwargs, manner.engine)
+        except Refused:
+            return ""
 
     def writes_ids(self, probe, context, manner):
         """Whether other identifiers of the same shape make another text."""

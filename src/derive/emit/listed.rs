@@ -69,7 +69,7 @@ pub(super) fn delimiters(
     let (next, outside) = match &calls.body {
         Body::Json => (next, outside_lists(&list)),
         Body::Pairs(argument) => {
-            let first = pairs::beginning(argument, pairs::keys(argument, choices));
+            let first = pairs::beginning(argument, choices);
             let next = format!("{next}(?:{first}|{close})");
             (next, outside_texts(argument, &list))
         }

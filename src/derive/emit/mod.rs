@@ -15,6 +15,7 @@ mod tail;
 mod target;
 mod texts;
 mod tokens;
+mod value_first;
 mod written;
 
 use indexmap::IndexMap;
@@ -128,6 +129,9 @@ const BEHIND_BRACKET: &str = "(?<=[\\}\\]]\\s*)";
 
 /// A pattern for a text as JSON writes one.
 const JSON_STRING: &str = r#""(?:[^"\\]|\\.)*""#;
+
+/// A pattern for the beginning of a JSON value.
+const JSON_BEGINNING: &str = r#"(?:["\[{]|-?\d|(?:true|false|null)\b)"#;
 
 /// A pattern for a marker that may be missing, and for the white space after it; nothing for no marker.
 fn optional(marker: &str) -> String {

@@ -1,21 +1,27 @@
 //! Arguments with keys and values apart, as `xml-inline` reads them.
 
-use super::loose;
 use super::tokens::Tokens;
+use super::{JSON_BEGINNING, loose, value_first};
 use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::{slot, text};
 use crate::derive::probe;
-use crate::derive::read::arguments::{Around, Pairs, Style};
+use crate::derive::read::arguments::{Around, Order, Pairs, Style};
 use crate::value::{Map, Value};
 
 /// How `xml-inline` reads the arguments. Unless every value is JSON or texts stand in quotes, values stay text, since the look of a text
 /// does not tell its type. A text can still be typed by the tool's schema; a value that was read as a number cannot be made the text again
 /// that the schema may ask for.
 pub(super) fn content_args(pieces: &Pieces, argument: &Pairs, choices: &Choices) -> Map {
-    let keys = keys(argument, choices);
-    let is_exact = is_separator_exact(argument, choices);
-    let pattern = pattern(&spaced(pieces, argument), keys, is_exact);
+    let spaced = spaced(pieces, argument);
+    let pattern = match argument.order {
+        Order::KeyFirst => {
+            let keys = keys(argument, choices);
+            let is_exact = is_separator_exact(argument, choices);
+            pattern(&spaced, keys, is_exact)
+        }
+        Order::ValueFirst => value_first::pattern(&spaced),
+    };
     let mut args = Map::from_iter([("tag_pattern".to_owned(), Value::from(pattern))]);
     let parser = match &argument.style {
         Style::Text => None,
@@ -58,7 +64,7 @@ fn spaced(pieces: &Pieces, argument: &Pairs) -> Pairs {
 
 /// The text that ends the name of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keys {
+enum Keys {
     /// The first character of the text behind the name, which no name has in it.
     BeforeSign,
     /// The whole text behind the name. A name may have the first character of that text in it: the name is `a:b` in `a:b := 1`.
@@ -66,7 +72,7 @@ pub(super) enum Keys {
 }
 
 /// How the names of arguments end.
-pub(super) fn keys(argument: &Pairs, choices: &Choices) -> Keys {
+fn keys(argument: &Pairs, choices: &Choices) -> Keys {
     let between = behind_key(argument).trim_start();
     let before_sign = Candidate::new(
         "before a sign",
@@ -131,9 +137,6 @@ fn is_said_again(argument: &Pairs) -> bool {
     matches!(&argument.style, Style::Json(around) if around.close.contains(slot::KEY))
         && ends_name.is_some_and(|sign| !sign.is_alphanumeric() && !begins_json(sign))
 }
-
-/// A pattern for the beginning of a JSON value.
-const JSON_BEGINNING: &str = r#"(?:["\[{]|-?\d|(?:true|false|null)\b)"#;
 
 /// A pattern for the key of an argument with the quotes that it may stand in, and what stands before it. `group` opens the group that takes
 /// the key.
@@ -250,7 +253,15 @@ fn ends_nowhere(argument: &Pairs) -> bool {
 }
 
 /// A pattern for what an argument begins with, up to its value, that captures nothing.
-pub(super) fn beginning(argument: &Pairs, keys: Keys) -> String {
+pub(super) fn beginning(argument: &Pairs, choices: &Choices) -> String {
+    match argument.order {
+        Order::KeyFirst => key_and_between(argument, keys(argument, choices)),
+        Order::ValueFirst => value_first::beginning(argument),
+    }
+}
+
+/// A pattern for the key of an argument, what stands before it, and the text up to its value.
+fn key_and_between(argument: &Pairs, keys: Keys) -> String {
     let between: Vec<&str> = argument
         .value
         .iter()
@@ -276,7 +287,7 @@ fn pattern(argument: &Pairs, keys: Keys, is_exact: bool) -> String {
     let key = key(argument, "(?P<key>", keys);
     let mut pattern = format!("{separated}{key}{}", values(argument));
     if ends_nowhere(argument) {
-        let next = beginning(argument, keys);
+        let next = key_and_between(argument, keys);
         let spaced = match separator {
             "" => next.clone(),
             separator => format!("{}\\s*{next}", slot::pattern(separator)),

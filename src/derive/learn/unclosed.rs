@@ -120,6 +120,8 @@ fn ends_of_arguments(field: &FieldDocument) -> Option<String> {
     let mut ends: Vec<String> = Vec::new();
     for end in behind_groups(tag, "value")? {
         let end = without_references(end.trim_start_matches("\\n?"), tag)?;
+        // The name of an argument stands there where it comes behind the value.
+        let end = without_captures(&end)?;
         if end.is_empty() || looks_around(&end) {
             return None;
         }

@@ -1,7 +1,7 @@
 //! How the names of arguments are written that are no words: some chat templates put them in quotes, as TOML and Ruby need them.
 
 use super::anchor::Anchor;
-use super::arguments::Pairs;
+use super::arguments::{Order, Pairs};
 use crate::derive::probe::{self, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
@@ -10,7 +10,7 @@ use crate::value::Map;
 /// The characters of names that are no words.
 const SIGNS: [char; 4] = ['-', '.', ' ', ':'];
 
-/// Looks for the quotes of names that are no words. For example, `wind-speed` may be written `"wind-speed" = 4`, and `wind` without quotes.
+/// Looks for the quotes of names that are no words, where names stand before their values. For example, `wind-speed` may be written `"wind-speed" = 4`, and `wind` without quotes.
 pub(in crate::derive) fn learn(
     renderer: &Renderer<'_>,
     context: &Context,
@@ -18,6 +18,9 @@ pub(in crate::derive) fn learn(
     dialect: &Dialect,
     pairs: &mut Pairs,
 ) {
+    if pairs.order == Order::ValueFirst {
+        return;
+    }
     let call = probe::call_with(0, 1);
     let Some((key, value)) = call.arguments.iter().next() else {
         return;

@@ -1,8 +1,9 @@
 //! How the values of arguments that stand apart are written: the text around each type of value, and the forms of the values themselves.
 
 use super::anchor::Anchor;
-use super::arguments::{Around, Pairs, Style, Unread};
+use super::arguments::{Around, Pairs, Style};
 use super::escaped::Escaped;
+use super::unread::Unread;
 use crate::derive::choice::{Candidate, DecisionId};
 use crate::derive::probe::{self, Dialect};
 use crate::derive::render::conversation::Context;
@@ -33,24 +34,24 @@ pub(in crate::derive) fn learn(
         anchor.turn_calling(renderer, context, dialect, call)
     };
     let of_text = turn_with(&Value::from(text.as_str())).unwrap_or_default();
-    let Some(rest) = pairs.rest(&of_text, key, text) else {
+    let Some(frame) = pairs.frame(&of_text, key, text) else {
         return;
     };
     for value in of_each_kind() {
         if let Some(turn) = turn_with(&value) {
-            pairs.learn(&turn, key, &json::to_string(&value), rest);
+            pairs.learn(&turn, key, &json::to_string(&value), frame);
         }
     }
     // Some texts are quoted as a whole.
     for text in ODD_TEXTS {
         if let Some(turn) = turn_with(&Value::from(text)) {
-            pairs.learn(&turn, key, text, rest);
+            pairs.learn(&turn, key, text, frame);
         }
     }
     let any = pairs.around_any();
     let is_written = |around: &Around, value: &Value| {
         turn_with(value).is_some_and(|turn| {
-            let written = pairs.written_in(around, &turn, key, rest);
+            let written = pairs.written_in(around, &turn, key, frame);
             written.is_some_and(|written| {
                 json::parse(written.trim()).is_ok_and(|parsed| parsed == *value)
             })
@@ -66,7 +67,7 @@ pub(in crate::derive) fn learn(
     let quotes = pairs.quotes();
     let written = |value: &Value| {
         let turn = turn_with(value)?;
-        pairs.written(&turn, key, rest).map(str::to_owned)
+        pairs.written(&turn, key, frame).map(str::to_owned)
     };
     let texts = ["opal", "drift"].map(Value::from).to_vec().into();
     let quoted = quotes.and_then(|quotes| {
@@ -97,8 +98,7 @@ pub(in crate::derive) fn learn(
         if let Style::Json(around) = &style {
             // It is shown with its name, which may be written otherwise than other names are.
             let turn = turn_with(&value).filter(|_| !is_written(around, &value))?;
-            let (_, written) = turn.split_once(key.as_str())?;
-            return Some(format!("{key}{}", written.strip_suffix(rest)?));
+            return pairs.argument(&turn, frame).map(str::to_owned);
         }
         let written = written(&value)?;
         let is_read = match (value.as_str(), &style) {

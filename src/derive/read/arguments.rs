@@ -2,19 +2,20 @@
 
 use std::ops::Range;
 
-use super::escaped::Escaped;
-use super::limit::{self, Limit, Lost};
+use super::limit::{Limit, Lost};
 use super::literals::Foreign;
+use super::unread::Unread;
 use crate::derive::choice::{self, Candidate, Choices, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::repeated::{self, Repeated};
 use crate::derive::compare::slot;
-use crate::value::{Map, Value};
+use crate::value::Map;
 
 /// The text around the key and the value of each argument, white space included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::derive) struct Pairs {
     pub(in crate::derive) open: String,
+    pub(in crate::derive) order: Order,
     /// The texts around the value: usually one pair, several where they tell the value's type. That of a string comes first.
     pub(in crate::derive) value: Vec<Around>,
     /// The text between two arguments that belongs to neither of them.
@@ -25,6 +26,22 @@ pub(in crate::derive) struct Pairs {
     pub(in crate::derive) style: Style,
     /// The values that are written in a form that cannot be read.
     pub(in crate::derive) unread: Unread,
+}
+
+/// Which of the two comes first in an argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::derive) enum Order {
+    /// The key, as in `harbor: 1`.
+    KeyFirst,
+    /// The value, as in `1 as harbor`.
+    ValueFirst,
+}
+
+/// The texts around the only argument of a call in a turn.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::derive) struct Frame<'t> {
+    before: &'t str,
+    behind: &'t str,
 }
 
 /// The way in which values of arguments that stand apart are written.
@@ -38,23 +55,12 @@ pub(in crate::derive) enum Style {
     Quoted(String, String),
 }
 
-/// Values that are written neither as their own text nor as JSON. Each field has an example of one as it is written.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::derive) struct Unread {
-    /// Texts with characters that are escaped.
-    pub(in crate::derive) texts: Option<String>,
-    /// Signs of texts that are written otherwise.
-    pub(in crate::derive) signs: Option<Escaped>,
-    pub(in crate::derive) arrays: Option<String>,
-    pub(in crate::derive) objects: Option<String>,
-}
-
 /// The text around the value of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::derive) struct Around {
-    /// The text between key and value.
+    /// The text between key and value, whichever comes first.
     pub(in crate::derive) between: String,
-    /// The text after the value; [`slot::KEY`] stands in it where the key is written again.
+    /// The text after both; [`slot::KEY`] stands in it where the key is written again.
     pub(in crate::derive) close: String,
 }
 
@@ -206,7 +212,15 @@ pub(in crate::derive) fn pairs(
         Some(())
     };
     let [(first, first_value), (second, second_value)] = as_written(text, arguments)?;
-    for word in [first, first_value, second, second_value] {
+    let order = match text.find(first_value)? < text.find(first)? {
+        true => Order::ValueFirst,
+        false => Order::KeyFirst,
+    };
+    let words = match order {
+        Order::KeyFirst => [first, first_value, second, second_value],
+        Order::ValueFirst => [first_value, first, second_value, second],
+    };
+    for word in words {
         take(word)?;
     }
     let &[before, between, middle, between_again] = literals.as_slice() else {
@@ -237,12 +251,17 @@ pub(in crate::derive) fn pairs(
         0
     };
     let end = at + close.len() + said_again;
+    let (open, between) = match order {
+        Order::KeyFirst => (open.as_str(), between),
+        Order::ValueFirst => without_quotes(&open, between),
+    };
     let around = Around {
         between: between.to_owned(),
         close,
     };
     let pairs = Pairs {
-        open,
+        open: open.to_owned(),
+        order,
         value: vec![around],
         separator,
         name_quotes: None,
@@ -278,26 +297,57 @@ impl Pairs {
         }
     }
 
-    /// Returns the text behind the only argument of a call, whose value is `text`.
-    pub(in crate::derive) fn rest<'t>(
+    /// Returns the texts around the only argument of a call, whose value is `text`.
+    pub(in crate::derive) fn frame<'t>(
         &self,
         turn: &'t str,
         key: &str,
         text: &str,
-    ) -> Option<&'t str> {
-        let close = self.value.first()?.close.replace(slot::KEY, key);
-        self.after_key(turn, key)?
-            .split_once(text)?
-            .1
-            .strip_prefix(&close)
+    ) -> Option<Frame<'t>> {
+        let Around { between, close } = self.value.first()?;
+        let open = self.open.as_str();
+        let close = close.replace(slot::KEY, key);
+        let (before, behind) = match self.order {
+            Order::KeyFirst => {
+                let (before, after) = turn.split_once(&format!("{open}{key}"))?;
+                (before, after.split_once(text)?.1.strip_prefix(&close)?)
+            }
+            Order::ValueFirst => {
+                let (before, after) = turn.split_once(text)?;
+                let (before, after) = without_quotes(before, after);
+                let after = after.strip_prefix(between)?.strip_prefix(key)?;
+                (before.strip_suffix(open)?, after.strip_prefix(&close)?)
+            }
+        };
+        Some(Frame { before, behind })
     }
 
-    /// Learns the text around a value of another type than text. The value is the only argument of a call, `turn` is the turn with that
-    /// call, and `rest` is what follows the argument.
-    pub(in crate::derive) fn learn(&mut self, turn: &str, key: &str, value: &str, rest: &str) {
-        let around = self
-            .after_key(turn, key)
-            .and_then(|turn| turn.strip_suffix(rest)?.rsplit_once(value));
+    /// Returns the only argument of a call as it is written, in a turn with these texts around it, without what opens every argument.
+    pub(in crate::derive) fn argument<'t>(
+        &self,
+        turn: &'t str,
+        frame: Frame<'_>,
+    ) -> Option<&'t str> {
+        let argument = turn.strip_prefix(frame.before)?;
+        argument
+            .strip_suffix(frame.behind)?
+            .strip_prefix(&self.open)
+    }
+
+    /// Learns the text around a value of another type than text. The value is the only argument of a call, and `turn` is the turn with that
+    /// call. Where the value comes first, the text around it is always the same.
+    pub(in crate::derive) fn learn(
+        &mut self,
+        turn: &str,
+        key: &str,
+        value: &str,
+        frame: Frame<'_>,
+    ) {
+        if self.order == Order::ValueFirst {
+            return;
+        }
+        let argument = self.argument(turn, frame);
+        let around = argument.and_then(|argument| argument.strip_prefix(key)?.rsplit_once(value));
         let Some((between, close)) = around else {
             return;
         };
@@ -310,19 +360,15 @@ impl Pairs {
         }
     }
 
-    /// Returns the value of a call's only argument as it is written. `turn` is the turn with that call, and `rest` is what follows the
-    /// argument.
+    /// Returns the value of a call's only argument as it is written. `turn` is the turn with that call.
     pub(in crate::derive) fn written<'t>(
         &self,
         turn: &'t str,
         key: &str,
-        rest: &str,
+        frame: Frame<'_>,
     ) -> Option<&'t str> {
-        let turn = self.after_key(turn, key)?.strip_suffix(rest)?;
-        let candidates = self.value.iter().filter_map(|Around { between, close }| {
-            turn.strip_prefix(between.as_str())?
-                .strip_suffix(close.replace(slot::KEY, key).as_str())
-        });
+        let all = self.value.iter();
+        let candidates = all.filter_map(|around| self.written_in(around, turn, key, frame));
         candidates.min_by_key(|value| value.len())
     }
 
@@ -394,69 +440,30 @@ impl Pairs {
         is_in_all.then(|| shortest.clone())
     }
 
-    /// Returns the value of a call's only argument as it is written, with its quotes. `rest` is what follows the argument.
+    /// Returns the value of a call's only argument as it is written, with its quotes.
     pub(in crate::derive) fn written_in<'t>(
         &self,
         around: &Around,
         turn: &'t str,
         key: &str,
-        rest: &str,
+        frame: Frame<'_>,
     ) -> Option<&'t str> {
-        let turn = self.after_key(turn, key)?.strip_suffix(rest)?;
-        turn.strip_prefix(around.between.as_str())?
-            .strip_suffix(around.close.replace(slot::KEY, key).as_str())
-    }
-
-    fn after_key<'t>(&self, turn: &'t str, key: &str) -> Option<&'t str> {
-        let (_, rest) = turn.split_once(&format!("{}{key}", self.open))?;
-        Some(rest)
-    }
-}
-
-impl Unread {
-    /// Returns the values of arguments that no response template reads.
-    pub(in crate::derive) fn limits(&self) -> Vec<Limit> {
-        let limit = |written: &Option<String>, what, is_in| {
-            let written = written.as_ref()?;
-            let text = format!("{what}, like {written:?}");
-            Some(Limit {
-                text,
-                lost: Lost::Values(is_in),
-            })
-        };
-        let found = [
-            limit(
-                &self.texts,
-                "signs in the text of an argument are escaped, which no content parser undoes",
-                |message| {
-                    limit::any_value(message, &|value| value.as_str().is_some_and(is_escaped))
-                },
-            ),
-            limit(
-                &self.arrays,
-                "an argument that is a list is not written as JSON, and no content parser reads it",
-                |message| limit::any_argument(message, |value| matches!(value, Value::Array(_))),
-            ),
-            limit(
-                &self.objects,
-                "an argument that is an object is not written as JSON, and no content parser reads it",
-                |message| limit::any_argument(message, |value| matches!(value, Value::Object(_))),
-            ),
-        ];
-        let signs = self.signs.as_ref();
-        let signs = signs.map(|signs| signs.limit(limit::Part::Arguments));
-        found.into_iter().flatten().chain(signs).collect()
+        let (between, close) = (
+            around.between.as_str(),
+            around.close.replace(slot::KEY, key),
+        );
+        let argument = self.argument(turn, frame)?.strip_suffix(&close)?;
+        match self.order {
+            Order::KeyFirst => argument.strip_prefix(key)?.strip_prefix(between),
+            Order::ValueFirst => argument.strip_suffix(key)?.strip_suffix(between),
+        }
     }
 }
 
-/// The characters beside line feeds and control characters, which JSON escapes, that Python takes for the end of a line.
-pub(in crate::derive) const LINE_SEPARATORS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
-
-/// Returns true if the text has a character in it that a template escapes if it escapes any.
-fn is_escaped(text: &str) -> bool {
-    let is_one =
-        |c: char| matches!(c, '\\' | '\'' | '"') || c.is_control() || LINE_SEPARATORS.contains(&c);
-    text.contains(is_one)
+/// Returns the texts before and behind a value without the quotes of JSON, where both have them: they are a part of the value.
+fn without_quotes<'t>(before: &'t str, behind: &'t str) -> (&'t str, &'t str) {
+    let bare = |before: &'t str| Some((before.strip_suffix('"')?, behind.strip_prefix('"')?));
+    bare(before).unwrap_or((before, behind))
 }
 
 #[cfg(test)]
@@ -543,27 +550,55 @@ mod tests {
         let (mut pairs, span) = pairs(&known(), text, &arguments, &Choices::default()).unwrap();
         assert_eq!((span.start, &text[span.end..]), (1, ")]"));
         assert_eq!((pairs.open.as_str(), pairs.separator.as_str()), ("", ", "));
-        let rest = pairs.rest("f(harbor='opal drift')]", "harbor", "opal drift");
-        assert_eq!(rest, Some(")]"));
-        pairs.learn("f(harbor=7)]", "harbor", "7", ")]");
+        let frame = pairs.frame("f(harbor='opal drift')]", "harbor", "opal drift");
+        let frame = frame.unwrap();
+        assert_eq!((frame.before, frame.behind), ("f(", ")]"));
+        pairs.learn("f(harbor=7)]", "harbor", "7", frame);
         let around = pairs
             .value
             .iter()
             .map(|a| (a.between.as_str(), a.close.as_str()));
         assert_eq!(around.collect::<Vec<_>>(), [("='", "'"), ("=", "")]);
         assert_eq!(
-            pairs.written("f(harbor=[None])]", "harbor", ")]"),
+            pairs.written("f(harbor=[None])]", "harbor", frame),
             Some("[None]")
         );
         assert_eq!(
-            pairs.written("f(harbor='\\'')]", "harbor", ")]"),
+            pairs.written("f(harbor='\\'')]", "harbor", frame),
             Some("\\'")
         );
         let any = pairs.around_any().unwrap();
         assert_eq!(
-            pairs.written_in(&any, "f(harbor='a')]", "harbor", ")]"),
+            pairs.written_in(&any, "f(harbor='a')]", "harbor", frame),
             Some("'a'")
         );
+    }
+
+    #[test]
+    fn reads_values_before_their_keys() {
+        let (pairs, span) = read(
+            |key, value| format!("\n\"{value}\" as {key}"),
+            "f",
+            "\nover",
+        )
+        .unwrap();
+        let around = Around {
+            between: " as ".to_owned(),
+            close: String::new(),
+        };
+        assert_eq!(
+            (pairs.order, pairs.open.as_str()),
+            (Order::ValueFirst, "\n")
+        );
+        assert_eq!(pairs.value, [around]);
+        assert_eq!(span.start, 1);
+        let frame = pairs.frame("f\n\"opal drift\" as harbor\nover", "harbor", "opal drift");
+        let frame = frame.unwrap();
+        assert_eq!((frame.before, frame.behind), ("f", "\nover"));
+        let written = |turn| pairs.written(turn, "harbor", frame);
+        assert_eq!(written("f\n[1] as harbor\nover"), Some("[1]"));
+        assert_eq!(written("f\n\"a\" as harbor\nover"), Some("\"a\""));
+        assert_eq!(written("f\n1 as timber\nover"), None);
     }
 
     fn tagged(open: &str, values: &[(&str, &str)], separator: &str) -> Pairs {
@@ -575,6 +610,7 @@ mod tests {
             open: open.to_owned(),
             value: values.iter().map(around).collect(),
             separator: separator.to_owned(),
+            order: Order::KeyFirst,
             name_quotes: None,
             style: Style::Text,
             unread: Unread::default(),

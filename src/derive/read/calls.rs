@@ -1,9 +1,9 @@
 //! How calls are written: the texts around each, around all, and between two.
 
-use super::arguments;
 use super::cut::{Body, Members};
 use super::limit::{Limit, Lost};
 use super::no_arguments::NoArguments;
+use super::unread;
 use crate::derive::compare::slot;
 use crate::value::{Value, json};
 
@@ -43,7 +43,7 @@ impl ToolCalls {
                 text: "the chat template breaks the lines of arguments at line separators such as U+2028, which are lost".to_owned(),
                 lost: Lost::Values(|message| {
                     let mut calls = message.calls.iter();
-                    let has_one = |value: &Value| json::to_string(value).contains(arguments::LINE_SEPARATORS);
+                    let has_one = |value: &Value| json::to_string(value).contains(unread::LINE_SEPARATORS);
                     calls.any(|call| call.arguments.values().any(has_one))
                 }),
             });

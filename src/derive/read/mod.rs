@@ -29,3 +29,4 @@ mod tests;
 pub(in crate::derive) mod thought;
 pub(in crate::derive) mod tool_calls;
 pub(in crate::derive) mod turn_end;
+pub(in crate::derive) mod unread;

@@ -1,8 +1,9 @@
 //! Tests of how calls are written.
 
-use super::super::arguments::{Style, Unread};
+use super::super::arguments::Style;
 use super::super::calls::ToolCalls;
 use super::super::cut::Body;
+use super::super::unread::Unread;
 use super::read;
 use crate::derive::compare::slot;
 use crate::derive::probe::Assistant;
