@@ -23,6 +23,7 @@ mod convert;
 #[cfg(feature = "tui")]
 mod debug;
 mod derive;
+mod deviating;
 mod diff;
 mod escape;
 mod explain;

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use obverse::chat_template::{ChatTemplateSource, Clock};
+use obverse::check::Found;
 use obverse::project::Project;
 use obverse::response_template::{Engine, config};
 use obverse::value::{Value, json};
 
-use super::input;
 use super::problem::{Document, Problem};
 use super::source::SourceArgs;
+use super::{escape, input};
 
 /// How a verb finds what belongs together.
 #[derive(Debug, clap::Args)]
@@ -175,6 +176,24 @@ pub(crate) fn shown(path: &Path) -> PathBuf {
     match below {
         Ok(below) if !below.as_os_str().is_empty() => below.to_owned(),
         _ => path.to_owned(),
+    }
+}
+
+/// The path by which two names of a file are the same.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The name of a fixture in what people read. A line of a suite is called after its file.
+pub(crate) fn fixture_name(found: &Found) -> String {
+    match &found.line {
+        Some(_) => {
+            let file = found.path.display().to_string();
+            let rest = found.name.strip_prefix(&file).unwrap_or_default();
+            let file = input::name(&shown(&found.path));
+            format!("{file}{}", escape::line(rest))
+        }
+        None => input::name(&shown(&found.file())),
     }
 }
 

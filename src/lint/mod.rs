@@ -38,6 +38,10 @@ use subject::Subject;
 /// The word that stands for every code where findings that are warnings are made errors.
 pub const WARNINGS: &str = "warnings";
 
+/// The code of the finding that the response of a fixture is written otherwise than the chat template renders its message. It is about
+/// fixtures, so that it is told where these are at hand: by `obverse lint` and by `obverse check`.
+pub const DEVIATES: &str = "deviates";
+
 /// The options of the linter, beside the response template.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
@@ -148,7 +152,8 @@ pub fn schema_rules() -> &'static [SchemaRule] {
 
 /// Returns true if there is such a code.
 pub fn is_code(code: &str) -> bool {
-    schema_rules().iter().any(|rule| rule.code == code)
+    code == DEVIATES
+        || schema_rules().iter().any(|rule| rule.code == code)
         || rules().iter().any(|rule| rule.code == code)
         || other_codes().any(|known| known.code == code)
 }
@@ -268,6 +273,9 @@ messages of the examples are not written by hand: a test parses them. This page 
 
 An *error* does not work, a *warning* works but probably not as meant, an *info* is worth knowing and is shown with
 `--level info`. A finding that is meant is allowed in `obverse.toml`, by its code and with a reason.
+
+With `--level info`, or where `--deny` names it, [`deviates`](codes/check.md#deviates) tells how many of a response template's fixtures have a response that is
+no render of the chat template. Its fixtures are those that `obverse.toml` names for it, or those in its folder and below.
 
 Some findings can be fixed: `--diff` shows the changes, `--fix` makes them and says what it fixed. A fix is made only if fewer findings
 are left after it. With `--for` those for the engine count too: `$` is not changed to `\\Z` for vLLM, whose reader in Rust has no `\\Z`.

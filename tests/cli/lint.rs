@@ -167,6 +167,56 @@ fn what_is_allowed_is_not_fixed() {
 }
 
 /// A model folder as they are published: the chat template beside a configuration that has none, nor a response template.
+const PROJECT: &str = r#"[[template]]
+files = ["*.json"]
+chat_template = "{name}.jinja"
+fixtures = ["recorded/{name}.jsonl"]
+"#;
+
+/// A model folder whose model ends two of three responses otherwise than the chat template.
+fn model_that_deviates() -> Bench {
+    let chat = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}";
+    let config = r#"{"chat_template": "CHAT",
+        "response_template": {"start_anchor": "<assistant>", "fields": {"content": {"close_pattern": "</(?:assistant|bot)>\\s*"}}}}"#;
+    let config = config.replace("CHAT", chat);
+    let fixtures = r#"{"id": "as rendered", "response": "No.</assistant>", "prefix": "<assistant>", "expected": {"content": "No."}}
+{"id": "greeting", "response": "Hello!</bot>", "prefix": "<assistant>", "expected": {"content": "Hello!"}}
+{"id": "another", "response": "Bye!</bot>", "prefix": "<assistant>", "expected": {"content": "Bye!"}}
+"#;
+    Bench::new()
+        .file("model/tokenizer_config.json", &config)
+        .file("model/suite.jsonl", fixtures)
+        .file("other/tokenizer_config.json", config)
+        .file("named/own.json", r#"{"start_anchor": "<assistant>", "fields": {"content": {"close_pattern": "</(?:assistant|bot)>\\s*"}}}"#)
+        .file("named/recorded/own.jsonl", fixtures)
+        .file("named/own.jinja", chat)
+        .file("named/obverse.toml", PROJECT)
+}
+
+#[test]
+fn fixtures_that_deviate_are_told_where_that_is_asked_for() {
+    let run = model_that_deviates().run("lint model --level info --allow dialect");
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_snapshot!(run.stdout, @r#"
+    info[deviates]: 2 of 3 fixtures have a response that no render of the message is; in model/suite.jsonl:2 greeting the nearest has "assistan" where the response has "bo"
+    --> model/tokenizer_config.json
+     = help: models write otherwise than their chat templates: `obverse derive SOURCE --responses FIXTURES` has it read after the next derivation, too, and `obverse check` tells of each fixture
+
+    1 to know in 1 file
+    "#);
+    for (command, status) in [
+        ("lint model", 0),
+        ("lint model --deny deviates", 1),
+        ("lint model --level info --allow deviates", 0),
+        ("lint other --deny deviates", 0),
+        ("lint --config named/obverse.toml --deny deviates", 1),
+    ] {
+        let run = model_that_deviates().run(command);
+        assert_eq!(run.status, status, "{command}: {run:?}");
+        assert_eq!(run.stdout.contains("deviates]"), status == 1, "{command}");
+    }
+}
+
 #[test]
 fn what_holds_no_response_template_says_so() {
     let bench = Bench::new()

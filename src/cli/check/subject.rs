@@ -15,10 +15,10 @@ use obverse::response_template::{Engine, ResponseTemplate, config};
 use obverse::value::{Value, json};
 
 use super::task::Task;
+use crate::cli::input;
 use crate::cli::mistaken::{chat_template, is_chat_template};
 use crate::cli::problem::{Document, Problem};
-use crate::cli::project::{self, Workspace};
-use crate::cli::{escape, input};
+use crate::cli::project::{self, Workspace, real};
 
 /// A response template and what belongs to it.
 #[derive(Debug)]
@@ -223,16 +223,7 @@ impl Subjects {
     pub(super) fn name(&self, task: &Task) -> String {
         match task {
             Task::Template(index) => input::name(&self.all[*index].path),
-            Task::Fixture(_, found) => match &found.line {
-                Some(_) => {
-                    // A line is called after its file.
-                    let file = found.path.display().to_string();
-                    let rest = found.name.strip_prefix(&file).unwrap_or_default();
-                    let file = input::name(&project::shown(&found.path));
-                    format!("{file}{}", escape::line(rest))
-                }
-                None => input::name(&project::shown(&found.file())),
-            },
+            Task::Fixture(_, found) => project::fixture_name(found),
         }
     }
 }
@@ -297,9 +288,4 @@ fn placed(found: Vec<Found>, owned: &[(PathBuf, PathBuf)]) -> Vec<Placed> {
             (found, template)
         })
         .collect()
-}
-
-/// The path by which two names of a file are the same.
-pub(super) fn real(path: &Path) -> PathBuf {
-    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

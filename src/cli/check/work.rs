@@ -8,6 +8,7 @@ use obverse::check::{self, Effort, Failure, Fixture, Found, Prompt};
 use obverse::derive::Verdict;
 use obverse::diagnostic::Diagnostic;
 use obverse::grammar::Request;
+use obverse::lint::DEVIATES;
 use obverse::response_schema;
 use obverse::response_template::{Engine, ResponseTemplate, config};
 use obverse::value::{Value, json};
@@ -17,6 +18,7 @@ use super::subject::{Subject, Subjects};
 use super::task::Task;
 use super::words::{after, derive_words};
 use super::{beside, disagreements, schema};
+use crate::cli::deviating;
 use crate::cli::reference::Reference;
 use crate::cli::report::Outcome;
 use crate::cli::words::count;
@@ -212,12 +214,9 @@ fn deviates(
 ) -> Option<Diagnostic> {
     let chat = subject.chat.as_ref()?;
     let found = check::rendered_otherwise(fixture, template, prefix, chat, how.clock)?;
-    let message = format!(
-        "no render of the message is this response: the nearest has {} where the response has {}",
-        json::quote(&found.rendered),
-        json::quote(&found.written),
-    );
-    let diagnostic = Diagnostic::info("deviates", message).with_span(found.span);
+    let nearest = deviating::nearest(&found);
+    let message = format!("no render of the message is this response: {nearest}");
+    let diagnostic = Diagnostic::info(DEVIATES, message).with_span(found.span);
     Some(diagnostic.with_hint(
         "nothing needs to be done: models write otherwise than their chat templates, and the response is read right",
     ))

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use obverse::chat_template::ChatTemplateSource;
-use obverse::check::FileChange;
+use obverse::check::{FileChange, Found};
 use obverse::diagnostic::{Diagnostic, Severity};
 use obverse::hub::Wanted;
-use obverse::lint::{self, Fixed, Options, WARNINGS};
+use obverse::lint::{self, DEVIATES, Fixed, Options, WARNINGS};
 use obverse::project::Project;
 use obverse::response_template::Engine;
 
@@ -20,11 +20,13 @@ use super::status::Status;
 use super::stop::Stop;
 use super::{escape, hub, input, output, project};
 
+mod fixtures;
+
 /// Find what will go wrong with response templates: traps of the format, patterns, and what their chat template says
 ///
 /// Each finding has a code; `obverse explain CODE` tells what it means. A chat template is taken from beside the response
-/// template (the same tokenizer_config.json or folder, or a .jinja file of the same name), or as obverse.toml says. Exit status
-/// 1 when there is an error.
+/// template (the same tokenizer_config.json or folder, or a .jinja file of the same name), or as obverse.toml says. With
+/// --level info it also tells where the model of its fixtures writes otherwise than that. Exit status 1 when there is an error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Response templates, tokenizer_config.json files that hold one, or folders of them; - reads standard input. Without any,
@@ -274,6 +276,8 @@ struct Subject<'a> {
     chat: Option<ChatTemplateSource>,
     engines: Vec<Engine>,
     project: Option<&'a Project>,
+    /// The fixtures that belong to it, where what they tell is wanted.
+    fixtures: Vec<Found>,
 }
 
 impl<'a> Subject<'a> {
@@ -285,9 +289,15 @@ impl<'a> Subject<'a> {
                 engines.push(engine);
             }
         }
+        let is_wanted = args.level == Level::Info || denies(args, workspace.project.as_ref());
+        let fixtures = match is_wanted {
+            true => fixtures::of(path, workspace)?,
+            false => Vec::new(),
+        };
         Ok(Self {
             args,
             path,
+            fixtures,
             chat: workspace.chat_template(path, &text)?,
             text,
             engines,
@@ -351,6 +361,10 @@ impl<'a> Subject<'a> {
     /// The findings that count.
     fn outcome(&self) -> Outcome {
         let mut diagnostics = lint::lint(&self.text, &self.options());
+        if let Some(chat) = &self.chat {
+            let clock = self.args.project.clock();
+            diagnostics.extend(fixtures::deviating(&self.text, chat, &self.fixtures, clock));
+        }
         let all = diagnostics.len();
         diagnostics.retain(|found| !self.allows(found));
         let allowed = all - diagnostics.len();
@@ -367,6 +381,13 @@ impl<'a> Subject<'a> {
             allowed,
         }
     }
+}
+
+/// Returns true if it counts as an error that fixtures deviate.
+fn denies(args: &Args, project: Option<&Project>) -> bool {
+    let project = project.map_or(&[][..], Project::deny);
+    let mut all = args.deny.iter().chain(project);
+    all.any(|code| code == DEVIATES)
 }
 
 fn denied(text: &str) -> Result<String, String> {
