@@ -17,7 +17,11 @@ pub(in crate::derive) const NUMBER: char = '\u{10fffc}';
 /// Stands for a text that whoever renders gives, such as the value of a kwarg, as in `<think max=GIVEN>`.
 pub(in crate::derive) const GIVEN: char = '\u{10fffa}';
 
-const ALL: [char; 5] = [KEY, NAME, ID, NUMBER, GIVEN];
+/// Stands before and behind a text that is repeated as often as there are further calls, and not at all for one call: `all(r1, r2, r3)` is
+/// `all(rNUMBER`, then `, rNUMBER` between two of these, then `)`.
+pub(in crate::derive) const MORE: char = '\u{10fff9}';
+
+const ALL: [char; 6] = [KEY, NAME, ID, NUMBER, GIVEN, MORE];
 
 /// The pattern for a name that was captured before.
 pub(in crate::derive) const SAME_NAME: &str = "(?P=name)";
@@ -70,11 +74,30 @@ pub(in crate::derive) fn pattern(marker: &str) -> String {
             Some(ID) if end.is_empty() => pattern.push_str("(?:[^\\s]+)"),
             Some(ID) => pattern.push_str(&format!("(?:[^\\s{end}]*)")),
             Some(GIVEN) => pattern.push_str(&given(&end)),
+            Some(MORE) => {
+                let (again, behind) = rest.split_once(MORE).unwrap_or((rest, ""));
+                pattern.push_str(&format!("(?:{})*", self::pattern(again)));
+                rest = behind;
+            }
             _ => pattern.push_str("\\d+"),
         }
     }
     pattern.push_str(&literal(rest, is_behind));
     pattern
+}
+
+/// Returns the text behind the calls of a message, by that text behind one call and behind two, where it counts the calls one by one; `None`
+/// where it does not.
+///
+/// Behind two calls it is then longer by a text with a slot in it, and is the same before that and behind it.
+pub(in crate::derive) fn counting(one: &str, two: &str) -> Option<String> {
+    let start = text::common_prefix(one, two);
+    let end = text::common_suffix(&one[start..], &two[start..]);
+    let again = two.get(start..two.len() - end)?;
+    (start + end == one.len() && again.contains(NUMBER)).then(|| {
+        let (before, behind) = (&two[..start], &two[two.len() - end..]);
+        format!("{before}{MORE}{again}{MORE}{behind}")
+    })
 }
 
 /// A pattern for a literal in which white space may vary. White space between a slot and a word has to stand there, since nothing else ends
@@ -160,11 +183,25 @@ pub(in crate::derive) fn show(marker: &str) -> String {
         .replace(ID, "ID")
         .replace(NUMBER, "NUMBER")
         .replace(GIVEN, "GIVEN")
+        .replace(MORE, "…")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_counts_the_calls_is_told_from_one_and_two() {
+        let found = |one: &str, two: &str| {
+            let [one, two] = [one, two].map(|text| text.replace('#', &NUMBER.to_string()));
+            counting(&one, &two).map(|found| show(&found))
+        };
+        let counted = found("); all(r#);", "); all(r#, r#);");
+        assert_eq!(counted.as_deref(), Some("); all(rNUMBER…, rNUMBER…);"));
+        assert_eq!(found("); all(r#);", "); all(r#);"), None);
+        assert_eq!(found("); one", "); two"), None);
+        assert_eq!(found(");", "; so);"), None, "nothing is counted");
+    }
 
     #[test]
     fn slots_become_patterns() {
@@ -178,6 +215,8 @@ mod tests {
         let given = format!("<think max={GIVEN}>");
         assert_eq!(pattern(&given), "<think\\s*max=[^\\n>]+>");
         assert_eq!(exact_pattern(&given), "<think max=[^\\n>]+>");
+        let counted = format!("all(r{NUMBER}{MORE}, r{NUMBER}{MORE})");
+        assert_eq!(pattern(&counted), "all\\(r\\d+(?:,\\s*r\\d+)*\\)");
         let spaced = format!("{NAME} with");
         assert_eq!(pattern(&spaced), "[^\\s]+\\s+with");
     }

@@ -32,6 +32,9 @@ const DIGITS: usize = 6;
 /// A pattern for any beginning of the marker that is not all of it; `None` for a marker of one character, and where the marker's length
 /// varies by more than the digits of numbers.
 fn beginning(marker: &str) -> Option<String> {
+    if marker.contains(slot::MORE) {
+        return beginning_with_more(marker);
+    }
     let numbers = marker.matches(slot::NUMBER).count();
     let edges = marker.chars().take(2).chain(marker.chars().last());
     if slot::any(&marker.replace(slot::NUMBER, "")) || edges.into_iter().any(slot::is_one) {
@@ -52,6 +55,37 @@ fn beginning(marker: &str) -> Option<String> {
         format!("[^{}]*", slot::stop(&last.to_string()))
     };
     Some(format!("{first}(?:{}{rest})?", escape(&second.to_string())))
+}
+
+/// A pattern for any beginning of a marker in which a text is repeated; `None` where there are other slots than that and numbers.
+///
+/// Such a marker has any length, so that each of its characters has its place in the pattern.
+fn beginning_with_more(marker: &str) -> Option<String> {
+    let mut parts = marker.split(slot::MORE);
+    let (before, again, behind) = (parts.next()?, parts.next()?, parts.next()?);
+    let others = [before, again, behind].concat().replace(slot::NUMBER, "");
+    if parts.next().is_some() || slot::any(&others) || before.is_empty() {
+        return None;
+    }
+    let behind = [again, behind].map(|text| some_of(text, ""));
+    let behind: Vec<String> = behind.into_iter().filter(|text| !text.is_empty()).collect();
+    let behind = format!("(?:{})*(?:{})?", slot::pattern(again), behind.join("|"));
+    Some(some_of(before, &behind))
+}
+
+/// A pattern for the first character of the text, and as many more as there are; behind all of them stands the pattern `rest`.
+fn some_of(text: &str, rest: &str) -> String {
+    let mut signs = text.chars().rev();
+    let sign = |c: char| match c {
+        slot::NUMBER => "\\d+".to_owned(),
+        c if c.is_whitespace() => "\\s*".to_owned(),
+        c => escape(c.encode_utf8(&mut [0; 4])),
+    };
+    let Some(last) = signs.next() else {
+        return String::new();
+    };
+    let last = format!("{}{rest}", sign(last));
+    signs.fold(last, |behind, c| format!("{}(?:{behind})?", sign(c)))
 }
 
 #[cfg(test)]
@@ -95,6 +129,26 @@ mod tests {
         }
         assert_eq!(optional("", "\\Z"), "");
         assert_eq!(optional(",", "\\Z"), "(?:,\\s*)?");
+        let listed = format!("all(r{0}{1}, r{0}{1});", slot::NUMBER, slot::MORE);
+        let pattern = format!("</c>{}", optional(&listed, "\\Z"));
+        for whole in [
+            "all(r1);",
+            "all(r1, r2);",
+            "all(r1, r2, r3, r4, r5, r6, r7, r8, r9, r10);",
+        ] {
+            for at in 0..=whole.len() {
+                let response = format!("Hi</c>{}", &whole[..at]);
+                assert_eq!(
+                    content(&pattern, &response).as_deref(),
+                    Some("Hi"),
+                    "{response}"
+                );
+            }
+        }
+        for text in ["allow", "all(r1, x"] {
+            let found = content(&pattern, &format!("Hi</c>{text}"));
+            assert_eq!(found.as_deref(), Some(text), "no beginning of the list");
+        }
         let counted = optional(&format!("-- {} messages --", slot::NUMBER), "\\Z");
         for at in 0..="-- 12 messages --".len() {
             let response = format!("Hi</c>{}", &"-- 12 messages --"[..at]);

@@ -311,6 +311,8 @@ fn assemble(renderer: &Renderer<'_>, single: Cut, double: Option<Cut>, end: &str
     let repeated = double.as_ref().map(|cut| cut.literals.as_slice());
     let around = match repeated {
         Some([before, between, after]) => {
+            let counting = slot::counting(&last, after);
+            let after = counting.as_deref().unwrap_or(after);
             let candidates = around_candidates(&renderer.pieces, before, between, after);
             let around = renderer.choices.choose(DecisionId::AroundCall, candidates);
             around.unwrap_or_default()
