@@ -17,6 +17,9 @@ use crate::value::Value;
 /// How many such characters are tried; those next to texts come before those within calls.
 const MAX_SIGNS: usize = 12;
 
+/// How many texts that may close a call are tried.
+const MAX_CLOSING: usize = 4;
+
 /// How many words between such characters are tried.
 const MAX_BETWEEN: usize = 3;
 
@@ -27,6 +30,8 @@ pub(super) struct Beside {
     pub(super) characters: Vec<String>,
     /// The characters before and behind a name, with a word between them.
     pub(super) between: Vec<String>,
+    /// The characters that may close a call behind a quoted text, for the texts of arguments.
+    pub(super) closing: Vec<String>,
 }
 
 /// Returns the texts that stand next to the texts of messages, in answers and, where calls are shown, in calls.
@@ -61,6 +66,7 @@ pub(super) fn next_to_texts(
     }
     beside.characters.truncate(MAX_SIGNS);
     beside.between.truncate(MAX_BETWEEN);
+    beside.closing.truncate(MAX_CLOSING);
     beside
 }
 
@@ -140,6 +146,12 @@ impl Beside {
         for pair in gaps.windows(2) {
             self.add(made_of_the_other(pair[0], pair[1]));
         }
+        for text in gaps.iter().flat_map(|gap| closing(gap)) {
+            let is_known = self.closing.iter().any(|known| known == text);
+            if !text.is_empty() && !is_known {
+                self.closing.push(text.to_owned());
+            }
+        }
     }
 
     /// Adds a word between the punctuation that stands around each of these names in the turn, where there is some on both sides.
@@ -215,6 +227,17 @@ fn behind_quote(gap: &str) -> [&str; 2] {
     [pair.map_or("", |pair| &pair[1..]), pair.unwrap_or_default()]
 }
 
+/// Returns what may close a call behind the quote of its last text: of `"});` that is `});`, or `);` where the first sign is the arguments' own.
+/// In a quoted text it needs no escape.
+fn closing(gap: &str) -> [&str; 2] {
+    if !gap.starts_with(['"', '\'']) {
+        return [""; 2];
+    }
+    let behind = &first_run(gap)[1..];
+    let is_short = |text: &&str| (2..=MAX_ASKED).contains(&text.len());
+    [Some(behind), behind.get(1..)].map(|text| text.filter(is_short).unwrap_or_default())
+}
+
 /// Returns the last punctuation character of the text before, and the last two and three where more stands before them.
 fn endings(gap: &str) -> [&str; 3] {
     let run = last_run(gap);
@@ -276,6 +299,18 @@ mod tests {
     fn what_follows_the_quote_of_a_text_is_tried() {
         assert_eq!(characters("{\"a\": \"one\"}\n"), ["\"", "}", "\"}"]);
         assert_eq!(characters("one\" two"), ["\""]);
+    }
+
+    #[test]
+    fn what_closes_a_call_behind_its_last_text_is_tried() {
+        let closing = |turn: &str| {
+            let mut beside = Beside::default();
+            beside.add_gaps(turn, &["one", "two"]);
+            beside.closing
+        };
+        assert_eq!(closing("f({\"a\": \"one\"});\n"), ["});", ");"]);
+        assert_eq!(closing("[\"one\", \"two\"]\n"), [""; 0]);
+        assert_eq!(closing("<one></two>"), [""; 0]);
     }
 
     #[test]

@@ -207,9 +207,18 @@ pub(super) fn beginning_with(characters: &[String]) -> Vec<Probe> {
     all.map(other).collect()
 }
 
-/// Messages with calls whose texts have these characters in them, and words between such characters.
-pub(super) fn with_calls_and_characters(characters: &[String], between: &[String]) -> Vec<Probe> {
+/// Messages with calls whose texts have these characters in them, and words between such characters; and whose arguments have those that close
+/// a call.
+pub(super) fn with_calls_and_characters(
+    characters: &[String],
+    between: &[String],
+    closing: &[String],
+) -> Vec<Probe> {
     let mut probes = Vec::new();
+    for character in closing {
+        let texts = signed(character, "teal", "ribbon").into_iter();
+        probes.extend(texts.map(|text| other(calling_with(Value::from(text)))));
+    }
     for character in characters.iter().chain(between) {
         for text in signed(character, "Marigold", "thicket") {
             probes.push(other(Assistant::calling([call(0)]).with_content(&text)));

@@ -142,7 +142,11 @@ impl Survey {
         group.fill_first(
             renderer,
             &with_tools,
-            &probes::with_calls_and_characters(&self.beside.characters, &self.beside.between),
+            &probes::with_calls_and_characters(
+                &self.beside.characters,
+                &self.beside.between,
+                &self.beside.closing,
+            ),
         );
         let after_tool: Vec<_> = places
             .into_iter()

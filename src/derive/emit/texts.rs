@@ -20,8 +20,13 @@ pub(super) fn content(
 ) -> FieldDocument {
     // Where nothing is open, the close of the implicit field passes over what a response may begin with.
     let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
-    let beside = analysis.content.beside.iter().map(String::as_str);
-    let passed: Vec<&str> = beginning.into_iter().chain(beside).collect();
+    let beside = analysis.content.beside.iter();
+    let passed = beside.clone().map(|one| one.text.as_str());
+    let passed: Vec<&str> = beginning.into_iter().chain(passed).collect();
+    let before = beside
+        .filter(|one| !one.is_behind)
+        .map(|one| one.text.as_str());
+    let passed_before: Vec<&str> = beginning.into_iter().chain(before).collect();
     // The marker before calls closes the content, too.
     let opened_by_reasoning = opens_content(analysis, choices);
     let between = between_content_and_calls(analysis, opened_by_reasoning);
@@ -90,7 +95,13 @@ pub(super) fn content(
                 ends.with_space_behind(&passed),
             ),
         ];
-        let rarer = rarer.into_iter().filter_map(|(name, because, end)| {
+        let at_the_end = (
+            "where the turn ends or a call begins",
+            "what stands behind the content beside some parts of a message may stand in a text as well",
+            before_the_end(analysis, ends, choices, &passed_before),
+        );
+        let rarer = rarer.into_iter().chain([at_the_end]);
+        let rarer = rarer.filter_map(|(name, because, end)| {
             let pattern = or_calls(Some(end?))?;
             Some(Candidate::new(name, json::quote(&pattern), because, Delimiter::pattern(pattern)))
         });
@@ -144,6 +155,25 @@ pub(super) fn as_json(field: FieldDocument) -> FieldDocument {
         join: None,
         ..field
     }
+}
+
+/// A pattern for what ends the turn, for the texts that stand before the content beside some parts of a message, and for those that stand behind it
+/// where the turn ends or calls follow; `None` where there are no such behind it.
+fn before_the_end(
+    analysis: &Analysis,
+    ends: &Ends<'_>,
+    choices: &Choices,
+    before: &[&str],
+) -> Option<String> {
+    let behind = analysis.content.beside.iter().filter(|one| one.is_behind);
+    let calls = analysis.calls.iter();
+    let calls = calls.map(|calls| Written::new(analysis, calls, ends, choices).beginning());
+    let next = ends.markers.iter().map(|end| slot::pattern(end));
+    let next = super::alternatives(next.chain(calls).collect())?;
+    let behind = behind.map(|one| format!("{}(?=\\s*{next})\\s*", slot::pattern(&one.text)));
+    let behind: Vec<String> = behind.collect();
+    let end = ends.pattern(None, before);
+    (!behind.is_empty()).then(|| super::alternatives(end.into_iter().chain(behind).collect()))?
 }
 
 /// The candidates for what closes a text where several markers stand: the first of them, or all.

@@ -24,7 +24,31 @@ pub(in crate::derive) struct Content {
     pub(in crate::derive) before_calls: Option<String>,
     /// The texts that stand beside the content only in some messages, those with calls, those with a reasoning or those that are written where there are tools,
     /// and that open or close nothing elsewhere.
-    pub(in crate::derive) beside: Vec<String>,
+    pub(in crate::derive) beside: Vec<Beside>,
+}
+
+/// A text that stands beside the content in some messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::derive) struct Beside {
+    pub(in crate::derive) text: String,
+    /// True if it stands behind the content, and false if it stands before it.
+    pub(in crate::derive) is_behind: bool,
+}
+
+impl Beside {
+    fn before(text: String) -> Self {
+        Self {
+            text,
+            is_behind: false,
+        }
+    }
+
+    /// Those of these two texts, before the content and behind it, that are there.
+    fn around([before, behind]: [String; 2]) -> impl Iterator<Item = Self> {
+        let all = [(before, false), (behind, true)].into_iter();
+        let all = all.map(|(text, is_behind)| Self { text, is_behind });
+        all.filter(|one| !one.text.is_empty())
+    }
 }
 
 /// The part that a marker before the content has.
@@ -66,7 +90,7 @@ impl Content {
             && with[1] != without[1]
             && with.iter().all(|one| !one.is_empty())
         {
-            self.beside.extend(with);
+            self.beside.extend(Beside::around(with));
         }
     }
 
@@ -122,12 +146,31 @@ impl Content {
             {
                 self.others.push(other.to_owned());
             }
-        } else if !before.contains(&message.calls[0].name) && !is_empty_reasoning(before) {
+        } else if before.contains(&message.calls[0].name) {
+            let cut = form.cut(&renderer.pieces, before, &message.calls, &renderer.choices);
+            let lead = cut.and_then(|mut cut| cut.literals.pop());
+            let around = behind_calls(&lead.unwrap_or_default(), rest, calls);
+            self.beside
+                .extend(around.into_iter().flat_map(Beside::around));
+        } else if !is_empty_reasoning(before) {
             let around = [before.trim().to_owned(), behind.unwrap_or_default()];
-            let around = around.into_iter().filter(|one| !one.is_empty());
-            self.beside.extend(around);
+            self.beside.extend(Beside::around(around));
         }
     }
+}
+
+/// Returns the texts around a content that stands behind the calls, where such stand there: `lead` is the text between the last call's body and
+/// the content, and `rest` is all behind the content.
+fn behind_calls(lead: &str, rest: &str, calls: &ToolCalls) -> Option<[String; 2]> {
+    let closes = format!("{}{}", calls.call.1, calls.section.1);
+    let open = lead.trim().strip_prefix(closes.trim()).map(str::trim);
+    let close = match calls.turn_end.trim() {
+        "" => rest,
+        end => rest.split(end).next().unwrap_or_default(),
+    };
+    let around = [open?, close.trim()];
+    let is_wrapped = around.iter().all(|text| !text.is_empty());
+    is_wrapped.then(|| around.map(str::to_owned))
 }
 
 pub(in crate::derive) fn read(
@@ -221,10 +264,11 @@ pub(in crate::derive) fn read(
     );
     let (open, beside) = match open {
         Some(Open::Always(marker)) => (Some(marker), Vec::new()),
-        Some(Open::Beside(marker)) => (None, vec![marker]),
+        Some(Open::Beside(marker)) => (None, vec![Beside::before(marker)]),
         Some(Open::Never) | None => (None, Vec::new()),
     };
-    let evidence = open.iter().chain(&beside).map(|marker| Evidence {
+    let markers = open.iter().chain(beside.iter().map(|one| &one.text));
+    let evidence = markers.map(|marker| Evidence {
         decision: "content open",
         marker: marker.clone(),
         reading: because.to_owned(),

@@ -262,6 +262,7 @@ impl ContentReport {
         let beside = content
             .beside
             .iter()
+            .map(|one| &one.text)
             .filter(|_| content.only_with_reasoning);
         let open = content.open.iter().chain(beside).next();
         Self {
