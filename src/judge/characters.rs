@@ -17,6 +17,9 @@ use crate::value::Value;
 /// How many such characters are tried; those next to texts come before those within calls.
 const MAX_SIGNS: usize = 12;
 
+/// How many parts of longer markers are tried, and texts that make one marker of another.
+const MAX_PARTS: usize = 4;
+
 /// How many texts that may close a call are tried.
 const MAX_CLOSING: usize = 4;
 
@@ -28,6 +31,8 @@ const MAX_BETWEEN: usize = 3;
 pub(super) struct Beside {
     /// Single characters, and pairs of characters that stand together.
     pub(super) characters: Vec<String>,
+    /// Parts of three characters of markers, and texts that make one marker of another.
+    parts: Vec<String>,
     /// The characters before and behind a name, with a word between them.
     pub(super) between: Vec<String>,
     /// The characters that may close a call behind a quoted text, for the texts of arguments.
@@ -65,6 +70,11 @@ pub(super) fn next_to_texts(
         }
     }
     beside.characters.truncate(MAX_SIGNS);
+    beside
+        .parts
+        .retain(|part| !beside.characters.contains(part));
+    beside.parts.truncate(MAX_PARTS);
+    beside.characters.append(&mut beside.parts);
     beside.between.truncate(MAX_BETWEEN);
     beside.closing.truncate(MAX_CLOSING);
     beside
@@ -138,19 +148,32 @@ impl Beside {
             if index > 0 {
                 self.add(beginnings(gap));
                 self.add(behind_quote(gap));
+                let run = first_run(gap);
+                add(
+                    &mut self.parts,
+                    [
+                        run.get(..3)
+                            .filter(|three| *three != run)
+                            .unwrap_or_default(),
+                        "",
+                    ],
+                );
             }
             if index + 1 < gaps.len() {
                 self.add(endings(gap));
+                let run = last_run(gap);
+                let three = run.len().checked_sub(3).and_then(|at| run.get(at..));
+                add(
+                    &mut self.parts,
+                    [three.filter(|three| *three != run).unwrap_or_default(), ""],
+                );
             }
         }
         for pair in gaps.windows(2) {
-            self.add(made_of_the_other(pair[0], pair[1]));
+            add(&mut self.parts, made_of_the_other(pair[0], pair[1]));
         }
-        for text in gaps.iter().flat_map(|gap| closing(gap)) {
-            let is_known = self.closing.iter().any(|known| known == text);
-            if !text.is_empty() && !is_known {
-                self.closing.push(text.to_owned());
-            }
+        for gap in &gaps {
+            add(&mut self.closing, closing(gap));
         }
     }
 
@@ -160,7 +183,7 @@ impl Beside {
             let Some((before, after)) = turn.split_once(name) else {
                 continue;
             };
-            let ([open, ..], [close, ..]) = (endings(before), beginnings(after));
+            let ([open, _], [close, _]) = (endings(before), beginnings(after));
             let between = format!("{open}v{close}");
             if !open.is_empty() && !close.is_empty() && !self.between.contains(&between) {
                 self.between.push(between);
@@ -168,29 +191,28 @@ impl Beside {
         }
     }
 
-    fn add<const N: usize>(&mut self, characters: [&str; N]) {
-        for character in characters {
-            let is_same_again = character.len() > 1
-                && character
-                    .bytes()
-                    .all(|byte| byte == character.as_bytes()[0]);
-            if !character.is_empty()
-                && !is_same_again
-                && !self.characters.iter().any(|known| known == character)
-            {
-                self.characters.push(character.to_owned());
-            }
+    fn add(&mut self, characters: [&str; 2]) {
+        add(&mut self.characters, characters);
+    }
+}
+
+/// Adds those of these texts that are new and not the same character again and again.
+fn add(known: &mut Vec<String>, texts: [&str; 2]) {
+    for text in texts {
+        let first = text.chars().next();
+        let is_run = text.len() > 1 && text.chars().all(|c| Some(c) == first);
+        if !text.is_empty() && !is_run && !known.iter().any(|known| known == text) {
+            known.push(text.to_owned());
         }
     }
 }
 
-/// Returns the first punctuation character of the text that follows, and the first two and three where more follows them.
-fn beginnings(gap: &str) -> [&str; 3] {
+/// Returns the first punctuation character of the text that follows, and the first two where more follows them.
+fn beginnings(gap: &str) -> [&str; 2] {
     let run = first_run(gap);
     let goes_on = gap.trim_start()[run.len()..].starts_with(char::is_alphanumeric);
     let pair = run.get(..2).filter(|_| goes_on || run.len() > 2);
-    let three = run.get(..3).filter(|_| run.len() > 3);
-    [run.get(..1), pair, three].map(Option::unwrap_or_default)
+    [run.get(..1), pair].map(Option::unwrap_or_default)
 }
 
 /// Returns the punctuation that the text that follows begins with, behind white space.
@@ -238,15 +260,14 @@ fn closing(gap: &str) -> [&str; 2] {
     [Some(behind), behind.get(1..)].map(|text| text.filter(is_short).unwrap_or_default())
 }
 
-/// Returns the last punctuation character of the text before, and the last two and three where more stands before them.
-fn endings(gap: &str) -> [&str; 3] {
+/// Returns the last punctuation character of the text before, and the last two where more stands before them.
+fn endings(gap: &str) -> [&str; 2] {
     let run = last_run(gap);
     let gap = gap.trim_end();
     let goes_on = gap[..gap.len() - run.len()].ends_with(char::is_alphanumeric);
     let behind = |count: usize| run.get(run.len().checked_sub(count)?..);
     let pair = behind(2).filter(|_| goes_on || run.len() > 2);
-    let three = behind(3).filter(|_| run.len() > 3);
-    [behind(1), pair, three].map(Option::unwrap_or_default)
+    [behind(1), pair].map(Option::unwrap_or_default)
 }
 
 /// Returns true if the character is ASCII punctuation, which every text may have.
@@ -262,6 +283,12 @@ mod tests {
         let mut beside = Beside::default();
         beside.add_gaps(turn, &["one", "two"]);
         beside.characters
+    }
+
+    fn parts(turn: &str) -> Vec<String> {
+        let mut beside = Beside::default();
+        beside.add_gaps(turn, &["one", "two"]);
+        beside.parts
     }
 
     #[test]
@@ -323,9 +350,13 @@ mod tests {
 
     #[test]
     fn three_of_more_are_a_part_that_could_be_taken_for_all() {
-        assert_eq!(characters("one]]></t>"), ["]", "]]>"]);
-        assert_eq!(characters("<[!one"), ["!", "[!"]);
-        assert_eq!(characters("<(~[one"), ["[", "~[", "(~["]);
+        assert_eq!(parts("one]]></t>"), ["]]>"]);
+        assert_eq!(parts("<(~[one"), ["(~["]);
+        assert_eq!(
+            parts("<[!one~~~~"),
+            [""; 0],
+            "no more than three, and one sign"
+        );
     }
 
     #[test]
@@ -334,7 +365,7 @@ mod tests {
         assert_eq!(made_of_the_other("a<|\n", "|>b"), ["<", ">"]);
         assert_eq!(made_of_the_other("<t>", "</t>"), ["", ""]);
         assert_eq!(made_of_the_other("\"", "\""), ["", ""]);
-        assert_eq!(characters("{~one~}"), ["~", "{", "}"]);
+        assert_eq!(parts("{~one~}"), ["{", "}"]);
     }
 
     #[test]

@@ -55,3 +55,70 @@ fn opening(argument: &Pairs) -> String {
     let open = argument.open.trim();
     format!("{}\\s*", slot::pattern(open))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::derive::read::arguments::Order;
+    use crate::derive::read::unread::Unread;
+    use crate::pattern::Pattern;
+
+    /// The values and keys that are read off a text, where arguments are written so.
+    fn read(
+        [open, between, close, separator]: [&str; 4],
+        is_json: bool,
+        text: &str,
+    ) -> Vec<(String, String)> {
+        let around = Around {
+            between: between.to_owned(),
+            close: close.to_owned(),
+        };
+        let argument = Pairs {
+            open: open.to_owned(),
+            order: Order::ValueFirst,
+            value: vec![around.clone()],
+            separator: separator.to_owned(),
+            name_quotes: None,
+            style: match is_json {
+                true => Style::Json(around),
+                false => Style::Text,
+            },
+            unread: Unread::default(),
+        };
+        let pattern = Pattern::regex(&pattern(&argument)).unwrap();
+        let all = pattern.find_iter(text).map(|found| {
+            let found = found.unwrap();
+            let group = |name: &str| text[found.group(name).unwrap()].to_owned();
+            (group("value"), group("key"))
+        });
+        all.collect()
+    }
+
+    fn told(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        let owned = |(value, key): &(&str, &str)| ((*value).to_owned(), (*key).to_owned());
+        pairs.iter().map(owned).collect()
+    }
+
+    #[test]
+    fn keys_end_where_the_argument_does() {
+        let lines = ["\n", " as ", "", ""];
+        let text = "\n\"a as b\" as in stock\n[1, \"2\"] as c\n";
+        let expected = told(&[("\"a as b\"", "in stock"), ("[1, \"2\"]", "c")]);
+        assert_eq!(read(lines, true, text), expected);
+
+        let apart = [" ", "@", "", ""];
+        let text = " \"a@b\"@in stock 1@c";
+        let expected = told(&[("\"a@b\"", "in stock"), ("1", "c")]);
+        assert_eq!(read(apart, true, text), expected);
+
+        let separated = ["", " -> ", "", "; "];
+        let text = "\"a; b\" -> in stock; {\"d\": 1} -> c";
+        let expected = told(&[("\"a; b\"", "in stock"), ("{\"d\": 1}", "c")]);
+        assert_eq!(read(separated, true, text), expected);
+
+        let closed = ["<put>", "<as>", "</put>", ""];
+        let text = "<put>some text<as>in stock</put><put>1<as>c</put>";
+        let expected = told(&[("some text", "in stock"), ("1", "c")]);
+        assert_eq!(read(closed, false, text), expected);
+    }
+}

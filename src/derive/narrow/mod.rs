@@ -318,6 +318,15 @@ mod tests {
     use super::*;
 
     fn told(template: &str, responses: &[&str]) -> Vec<(String, String)> {
+        told_before(&[], template, responses)
+    }
+
+    /// As `told`, where texts that begin with these markers may stand behind the last turn.
+    fn told_before(
+        markers: &[String],
+        template: &str,
+        responses: &[&str],
+    ) -> Vec<(String, String)> {
         let document = json::parse(template).unwrap();
         let template = Arc::new(ResponseTemplate::from_value(&document).unwrap());
         let document = Document::of(&document).unwrap();
@@ -332,7 +341,7 @@ mod tests {
             .collect();
         let end = End {
             pattern: "\\Z",
-            markers: &[],
+            markers,
         };
         let proposals = proposals(&document, &template, &cases, end);
         let changed = |proposal: Proposal| {
@@ -406,6 +415,15 @@ mod tests {
         let found = pattern.search("a) b)\n", 0).unwrap();
         assert_eq!(found.map(|found| found.span), Some(4..6));
         assert_eq!(at_the_end(&["so) and", "no)"]), None);
+
+        let listed = ["(tools:".to_owned()];
+        let found = told_before(&listed, template, &["so)\n", "no)"]).into_iter();
+        let mut found = found.filter(|(_, how)| how == "where the response ends");
+        let pattern = found.next().map(|(pattern, _)| pattern).unwrap();
+        let pattern = crate::pattern::Pattern::regex(&pattern).unwrap();
+        let found = |text: &str| pattern.search(text, 0).unwrap().map(|found| found.span);
+        assert_eq!(found("a) b)\n(tools: [])"), Some(4..6));
+        assert_eq!(found("a) (b"), None);
     }
 
     #[test]
@@ -420,5 +438,16 @@ mod tests {
         let closes = |text: &str| pattern.search(text, 1).unwrap().map(|found| found.span);
         assert_eq!(closes(r#"!{"a": "}!\""}! a "!""#), Some(14..15));
         assert_eq!(closes(r#"!{"a": "!"#), None);
+
+        let template = r#"{"start_anchor": ">>", "fields": {"call": {"open_pattern": "!(?P<name>[^\\s!]+) (?=\\{)", "close": "!", "content": "json", "transform": {"name": "{name}", "arguments": "{content}"}}, "content": {}}}"#;
+        let found = told(template, &["!f {}!then"]);
+        let (pattern, _) = found
+            .iter()
+            .find(|(_, how)| how == "outside of strings, behind a name that is a word")
+            .unwrap();
+        let pattern = crate::pattern::Pattern::regex(pattern).unwrap();
+        let text = r#"!f {"a": "!] {\"}!"} !"#;
+        let found = pattern.search(text, 4).unwrap().map(|found| found.span);
+        assert_eq!(found, Some(text.len() - 1..text.len()));
     }
 }

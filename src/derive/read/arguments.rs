@@ -577,24 +577,21 @@ mod tests {
     #[test]
     fn reads_values_before_their_keys() {
         let (pairs, span) = read(
-            |key, value| format!("\n\"{value}\" as {key}"),
-            "f",
-            "\nover",
+            |key, value| format!("\"{value}\" as {key}\n"),
+            "f\n",
+            "over",
         )
         .unwrap();
         let around = Around {
             between: " as ".to_owned(),
-            close: String::new(),
+            close: "\n".to_owned(),
         };
-        assert_eq!(
-            (pairs.order, pairs.open.as_str()),
-            (Order::ValueFirst, "\n")
-        );
+        assert_eq!((pairs.order, pairs.open.as_str()), (Order::ValueFirst, ""));
         assert_eq!(pairs.value, [around]);
-        assert_eq!(span.start, 1);
+        assert_eq!(span.start, 2);
         let frame = pairs.frame("f\n\"opal drift\" as harbor\nover", "harbor", "opal drift");
         let frame = frame.unwrap();
-        assert_eq!((frame.before, frame.behind), ("f", "\nover"));
+        assert_eq!((frame.before, frame.behind), ("f\n", "over"));
         let written = |turn| pairs.written(turn, "harbor", frame);
         assert_eq!(written("f\n[1] as harbor\nover"), Some("[1]"));
         assert_eq!(written("f\n\"a\" as harbor\nover"), Some("\"a\""));

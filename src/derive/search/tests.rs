@@ -106,6 +106,51 @@ fn a_reading_with_which_more_comes_back_takes_the_place_of_the_first() {
     assert!(findings.any(|finding| finding.code == "corrected"));
 }
 
+/// The name of the candidate that was taken for a decision.
+fn taken<'d>(derivation: &'d Derivation, name: &str) -> &'d str {
+    let mut candidates = candidates(derivation, name).iter();
+    let taken = candidates.find(|candidate| candidate.fate == Fate::Taken);
+    &taken.expect("one is taken").name
+}
+
+/// A reasoning may end with `]]>`, which is the first of the two markers that close it.
+#[test]
+fn all_markers_close_a_text_that_may_end_with_the_first_of_them() {
+    let template = chat(
+        "{%- if m.reasoning_content -%}<muse><![CDATA[{{ m.reasoning_content }}]]></muse>{%- endif -%}<say>{{ m.content }}</say>\
+         {%- for c in m.tool_calls or [] -%}<do {{ c.function.name }}>{%- for k, v in c.function.arguments.items() -%}\
+         <put {{ k }}><![CDATA[{{ v | tojson | replace(']]>', ']]\\\\u003e') }}]]></put>{%- endfor -%}</do>{%- endfor -%}",
+    );
+    let derivation = derived(&template);
+    assert!(
+        derivation.report.verified,
+        "{:#?}",
+        derivation.report.findings
+    );
+    let close = "reasoning close delimiter";
+    assert_eq!(taken(&derivation, close), "all markers");
+    assert_eq!(fate(&derivation, close, "the first marker"), Fate::Fails);
+}
+
+/// A content alone may have a fence in it, and one beside calls stands in a fence of its own.
+#[test]
+fn what_stands_around_content_behind_calls_alone_is_passed_over_where_it_ends() {
+    let template = chat(
+        "{%- if m.tool_calls -%}{%- for c in m.tool_calls -%}{{ '\\ndo ' ~ c.function.name ~ ' with ' ~ c.function.arguments|tojson }}{%- endfor -%}\
+         {%- if m.content -%}{{ '\\n```text\\n' ~ m.content ~ '\\n```\\n' }}{%- endif -%}{%- else -%}{{ m.content }}{%- endif -%}",
+    );
+    let derivation = derived(&template);
+    assert!(
+        derivation.report.verified,
+        "{:#?}",
+        derivation.report.findings
+    );
+    assert_eq!(
+        taken(&derivation, "content close"),
+        "where the turn ends or a call begins"
+    );
+}
+
 #[test]
 fn what_somebody_has_chosen_stays_although_less_comes_back() {
     let wanted = |candidate: &str| Options {
