@@ -362,8 +362,8 @@ fn what_only_stands_before_a_prompt_is_not_the_model_s() {
     assert!(report.verified, "{:#?}", report.findings);
     assert_eq!(report.start_anchor, ["<start><assistant>"]);
     assert_eq!(report.content.close, "<end>");
-    // An argument may have an exclamation mark in it.
-    assert_eq!(report.tools.close, "}!");
+    // An argument may have `}!` in it, so that what closes a call counts only where the calls end or go on.
+    assert_eq!(report.tools.close, "!");
     assert!(findings(&derivation).contains(&"trailer"));
     let document = derivation.document.to_json();
     assert!(!document.contains("Say what"), "{document}");
