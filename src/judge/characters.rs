@@ -7,6 +7,7 @@
 //! taken for all of it. More characters than these would mention the marker itself, and a run of two often is a marker. Where
 //! the name of a function or of an argument stands between such characters, texts have another word between them: `<v>`. And where what
 //! opens a text and what closes it share signs, a text may make one of the other: between `{~` and `~}`, `{` reads as `{~` again, and `}` as `~}`.
+//! What closes a call behind a quoted text may stand in the texts of its arguments, which need no escape for it.
 
 use super::manner::Manner;
 use super::message::Assistant;
@@ -16,6 +17,9 @@ use crate::value::Value;
 
 /// How many such characters are tried; those next to texts come before those within calls.
 const MAX_SIGNS: usize = 12;
+
+/// How many characters a text of these has at most: more would mention a marker.
+const LONGEST: usize = 3;
 
 /// How many parts of longer markers are tried, and texts that make one marker of another.
 const MAX_PARTS: usize = 4;
@@ -149,24 +153,14 @@ impl Beside {
                 self.add(beginnings(gap));
                 self.add(behind_quote(gap));
                 let run = first_run(gap);
-                add(
-                    &mut self.parts,
-                    [
-                        run.get(..3)
-                            .filter(|three| *three != run)
-                            .unwrap_or_default(),
-                        "",
-                    ],
-                );
+                add(&mut self.parts, [part(run, run.get(..LONGEST)), ""]);
             }
             if index + 1 < gaps.len() {
                 self.add(endings(gap));
                 let run = last_run(gap);
-                let three = run.len().checked_sub(3).and_then(|at| run.get(at..));
-                add(
-                    &mut self.parts,
-                    [three.filter(|three| *three != run).unwrap_or_default(), ""],
-                );
+                let start = run.len().checked_sub(LONGEST);
+                let last = start.and_then(|start| run.get(start..));
+                add(&mut self.parts, [part(run, last), ""]);
             }
         }
         for pair in gaps.windows(2) {
@@ -215,6 +209,11 @@ fn beginnings(gap: &str) -> [&str; 2] {
     [run.get(..1), pair].map(Option::unwrap_or_default)
 }
 
+/// Returns the part of a run of punctuation, unless it is all of the run.
+fn part<'r>(run: &str, part: Option<&'r str>) -> &'r str {
+    part.filter(|part| *part != run).unwrap_or_default()
+}
+
 /// Returns the punctuation that the text that follows begins with, behind white space.
 fn first_run(gap: &str) -> &str {
     let gap = gap.trim_start();
@@ -233,7 +232,7 @@ fn last_run(gap: &str) -> &str {
 fn made_of_the_other<'g>(before: &'g str, behind: &'g str) -> [&'g str; 2] {
     let (open, close) = (last_run(before), first_run(behind));
     let shared = (1..open.len().min(close.len())).rfind(|len| open.ends_with(&close[..*len]));
-    let is_short = |text: &&str| text.len() <= MAX_ASKED;
+    let is_short = |text: &&str| text.len() <= LONGEST;
     shared.map_or([""; 2], |len| {
         let texts = [&open[..open.len() - len], &close[len..]];
         texts.map(|text| Some(text).filter(is_short).unwrap_or_default())
@@ -256,7 +255,7 @@ fn closing(gap: &str) -> [&str; 2] {
         return [""; 2];
     }
     let behind = &first_run(gap)[1..];
-    let is_short = |text: &&str| (2..=MAX_ASKED).contains(&text.len());
+    let is_short = |text: &&str| (2..=LONGEST).contains(&text.len());
     [Some(behind), behind.get(1..)].map(|text| text.filter(is_short).unwrap_or_default())
 }
 
