@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use obverse::check;
 use obverse::convert::{self, Difference, Report, Sample, SampleOrigin, Tally, Verdict};
 use obverse::derive::{self, Derivation, Options};
 use obverse::parser::parse_response;
@@ -205,7 +204,7 @@ fn recorded(paths: &[PathBuf]) -> Result<Vec<Sample>, Problem> {
             samples.push(given(input::read_text(path)?));
             continue;
         }
-        let found = check::find(path).map_err(|error| input::fixture_problem(&error))?;
+        let found = input::find_fixtures(path)?;
         if found.is_empty() {
             let message = format!("there is no fixture in {}", input::name(path));
             return Err(Problem::failed("no-fixture", message).with_hint(

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::str::FromStr;
 
-use obverse::check::FixtureError;
+use obverse::check::{self, FixtureError, Found};
 use obverse::diagnostic::Diagnostic;
 use obverse::value::{Value, json};
 
@@ -224,6 +224,11 @@ pub(crate) fn one_stdin<'p>(
         ));
     }
     Ok(())
+}
+
+/// Finds the fixtures at a path: a folder of them, or a suite.
+pub(crate) fn find_fixtures(path: &Path) -> Result<Vec<Found>, Problem> {
+    check::find(path).map_err(|error| fixture_problem(&error))
 }
 
 /// The problem of a fixture that cannot be read or written.

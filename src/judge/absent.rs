@@ -9,37 +9,52 @@ use super::message::Assistant;
 use super::probes::{self, Probe};
 use super::renderer::{Conversation, Renderer};
 
-/// Returns messages with a text that is the word for none: a content beside calls where there are some, and a reasoning before a content.
-pub(super) fn said(
+/// Returns a call with the word for none as its content, where the chat template writes one for a call that has no content.
+pub(super) fn content_beside_a_call(
     renderer: &Renderer<'_>,
     place: &Conversation,
     manner: &Manner,
-    calls: usize,
-) -> Vec<Probe> {
-    let bare = Assistant::calling((0..calls).map(probes::call));
-    let said = Assistant::saying(probes::CONTENT);
-    let saying = |text: &str| bare.clone().with_content(text);
-    let thinking = |text: &str| said.clone().thinking(text);
-    let word = |without: &Assistant, with: Assistant, text: &str| {
-        let render = |message: &Assistant| {
-            let written = manner.write(message, None);
-            renderer.answered(place, &written, manner).ok()
-        };
-        word_for_nothing(&render(without)?, &render(&with)?, text).map(str::to_owned)
+) -> Option<Probe> {
+    let call = Assistant::calling([probes::call(0)]);
+    let saying = |text: &str| call.clone().with_content(text);
+    word(renderer, place, manner, &call, saying, probes::CONTENT)
+}
+
+/// Returns an answer with the word for none as its reasoning, where the chat template writes one for an answer without reasoning.
+pub(super) fn reasoning(
+    renderer: &Renderer<'_>,
+    place: &Conversation,
+    manner: &Manner,
+) -> Option<Probe> {
+    manner.reasoning.as_ref()?;
+    let answer = Assistant::saying(probes::CONTENT);
+    let thinking = |text: &str| answer.clone().thinking(text);
+    word(
+        renderer,
+        place,
+        manner,
+        &answer,
+        thinking,
+        probes::REASONING,
+    )
+}
+
+/// Returns the message with the word for none in the place of the text that `without` has not and `with` puts there.
+fn word(
+    renderer: &Renderer<'_>,
+    place: &Conversation,
+    manner: &Manner,
+    without: &Assistant,
+    with: impl Fn(&str) -> Assistant,
+    text: &str,
+) -> Option<Probe> {
+    let render = |message: &Assistant| {
+        let written = manner.write(message, None);
+        renderer.answered(place, &written, manner).ok()
     };
-    let content = match calls {
-        0 => None,
-        _ => word(&bare, saying(probes::CONTENT), probes::CONTENT).map(|word| saying(&word)),
-    };
-    let reasoning = manner.reasoning.as_ref().filter(|_| calls == 0);
-    let reasoning =
-        reasoning.and_then(|_| word(&said, thinking(probes::REASONING), probes::REASONING));
-    let reasoning = reasoning.map(|word| thinking(&word));
-    content
-        .into_iter()
-        .chain(reasoning)
-        .map(probes::prose)
-        .collect()
+    let (without, with_text) = (render(without)?, render(&with(text))?);
+    let word = word_for_nothing(&without, &with_text, text)?;
+    Some(probes::prose(with(word)))
 }
 
 /// Returns the word that stands in one render where the text stands in the other, all else being alike.

@@ -35,7 +35,7 @@ const MAX_BETWEEN: usize = 3;
 pub(super) struct Beside {
     /// Single characters, and pairs of characters that stand together.
     pub(super) characters: Vec<String>,
-    /// Parts of three characters of markers, and texts that make one marker of another.
+    /// Parts of three characters of markers, and texts that make one marker of another; in the end they are among the characters.
     parts: Vec<String>,
     /// The characters before and behind a name, with a word between them.
     pub(super) between: Vec<String>,
@@ -153,14 +153,14 @@ impl Beside {
                 self.add(beginnings(gap));
                 self.add(behind_quote(gap));
                 let run = first_run(gap);
-                add(&mut self.parts, [part(run, run.get(..LONGEST)), ""]);
+                add(&mut self.parts, part(run, run.get(..LONGEST)));
             }
             if index + 1 < gaps.len() {
                 self.add(endings(gap));
                 let run = last_run(gap);
                 let start = run.len().checked_sub(LONGEST);
                 let last = start.and_then(|start| run.get(start..));
-                add(&mut self.parts, [part(run, last), ""]);
+                add(&mut self.parts, part(run, last));
             }
         }
         for pair in gaps.windows(2) {
@@ -191,7 +191,7 @@ impl Beside {
 }
 
 /// Adds those of these texts that are new and not the same character again and again.
-fn add(known: &mut Vec<String>, texts: [&str; 2]) {
+fn add<'t>(known: &mut Vec<String>, texts: impl IntoIterator<Item = &'t str>) {
     for text in texts {
         let first = text.chars().next();
         let is_run = text.len() > 1 && text.chars().all(|c| Some(c) == first);
@@ -210,8 +210,8 @@ fn beginnings(gap: &str) -> [&str; 2] {
 }
 
 /// Returns the part of a run of punctuation, unless it is all of the run.
-fn part<'r>(run: &str, part: Option<&'r str>) -> &'r str {
-    part.filter(|part| *part != run).unwrap_or_default()
+fn part<'r>(run: &str, part: Option<&'r str>) -> Option<&'r str> {
+    part.filter(|part| *part != run)
 }
 
 /// Returns the punctuation that the text that follows begins with, behind white space.

@@ -86,8 +86,8 @@ impl Survey {
         let asked = asked.map(String::as_str);
         let turns = turns::of(renderer, &users, &settings, &plain.manner, calling.first());
         said.extend(probes::speaking_words(constants, |word| turns.says(word)));
-        let none = |user| absent::said(renderer, user, &plain.manner, 0);
-        said.extend(users.first().into_iter().flat_map(none));
+        let first = users.first();
+        said.extend(first.and_then(|user| absent::reasoning(renderer, user, &plain.manner)));
         let mut seen = Seen::nothing(setup.thorough);
         plain.fill(renderer, &places, &said, &mut seen);
         let beside = characters::next_to_texts(renderer, &users, &plain.manner, calling.first());
@@ -134,9 +134,9 @@ impl Survey {
             .cloned()
             .collect();
         let mut probes = probes::with_calls(setup.thorough);
-        if let Some(tooled) = tooled {
-            probes.extend(absent::said(renderer, tooled, manner, 1));
-        }
+        probes.extend(
+            tooled.and_then(|tooled| absent::content_beside_a_call(renderer, tooled, manner)),
+        );
         let mut of_calls = Seen::nothing(setup.thorough);
         group.fill(renderer, &with_tools, &probes, &mut of_calls);
         group.fill_first(

@@ -166,7 +166,6 @@ fn what_is_allowed_is_not_fixed() {
     assert!(fixed.contains('$') && fixed.contains(r"\\s*"), "{fixed}");
 }
 
-/// A model folder as they are published: the chat template beside a configuration that has none, nor a response template.
 const PROJECT: &str = r#"[[template]]
 files = ["*.json"]
 chat_template = "{name}.jinja"
@@ -217,6 +216,7 @@ fn fixtures_that_deviate_are_told_where_that_is_asked_for() {
     }
 }
 
+/// A model folder as they are published: the chat template beside a configuration that has none, nor a response template.
 #[test]
 fn what_holds_no_response_template_says_so() {
     let bench = Bench::new()

@@ -117,10 +117,7 @@ impl Subjects {
                     templates.push(template.clone());
                     for (fixture, _) in owned.iter().filter(|(_, owner)| owner == template) {
                         let fixture = project::shown(fixture);
-                        found.extend(
-                            check::find(&fixture)
-                                .map_err(|error| input::fixture_problem(&error))?,
-                        );
+                        found.extend(input::find_fixtures(&fixture)?);
                     }
                 }
             }
@@ -131,7 +128,7 @@ impl Subjects {
                 templates.push(path.clone());
             } else if !all {
                 refuse_no_suite(path)?;
-                found.extend(check::find(path).map_err(|error| input::fixture_problem(&error))?);
+                found.extend(input::find_fixtures(path)?);
             }
         }
         let placed = placed(found, &owned);

@@ -78,7 +78,7 @@ fn fixtures(
     path: &Path,
     chat: Option<&ChatTemplateSource>,
 ) -> Result<Vec<Sample>, Problem> {
-    let found = check::find(path).map_err(|error| input::fixture_problem(&error))?;
+    let found = input::find_fixtures(path)?;
     if found.is_empty() {
         let message = format!("there is no fixture in {}", input::name(path));
         return Err(Problem::failed("no-fixture", message)

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use obverse::check;
 use obverse::response_schema::{Loaded, TraceNode, load_any};
 use obverse::value::{Value, json};
 
@@ -88,7 +87,7 @@ pub(super) fn run(args: &Args, loaded: &Loaded) -> Result<Status, Stop> {
                 .is_some_and(|extension| extension == "jsonl");
         let mut responses = Vec::new();
         if is_fixtures {
-            for found in check::find(path).map_err(|error| input::fixture_problem(&error))? {
+            for found in input::find_fixtures(path)? {
                 let fixture = found
                     .read()
                     .map_err(|error| input::fixture_problem(&error))?;

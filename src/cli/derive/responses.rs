@@ -109,7 +109,7 @@ fn fixtures(path: &Path) -> Result<Vec<(String, Fixture)>, Problem> {
     if !path.is_dir() && !check::is_suite_path(path) {
         return Ok(vec![text(path)?]);
     }
-    let found = check::find(path).map_err(|error| input::fixture_problem(&error))?;
+    let found = input::find_fixtures(path)?;
     let mut all = Vec::new();
     for found in found {
         let fixture = found

@@ -21,11 +21,10 @@ pub(super) fn of(path: &Path, workspace: &Workspace<'_>) -> Result<Vec<Found>, P
     if input::is_stdin(path) {
         return Ok(Vec::new());
     }
-    let find = |path: &Path| check::find(path).map_err(|error| input::fixture_problem(&error));
     let project = workspace.project.iter();
     let named = project.flat_map(|project| project.belongings(path).fixtures);
     let named: Vec<Vec<Found>> = named
-        .map(|fixture| find(&project::shown(&fixture)))
+        .map(|fixture| input::find_fixtures(&project::shown(&fixture)))
         .collect::<Result<_, _>>()?;
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -38,7 +37,7 @@ pub(super) fn of(path: &Path, workspace: &Workspace<'_>) -> Result<Vec<Found>, P
     if !named.is_empty() || !is_owner(&folder.join("fixture")) {
         return Ok(named.concat());
     }
-    let mut below = find(folder)?;
+    let mut below = input::find_fixtures(folder)?;
     below.retain(|found| is_owner(&found.path));
     Ok(below)
 }

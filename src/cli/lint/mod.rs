@@ -26,7 +26,8 @@ mod fixtures;
 ///
 /// Each finding has a code; `obverse explain CODE` tells what it means. A chat template is taken from beside the response
 /// template (the same tokenizer_config.json or folder, or a .jinja file of the same name), or as obverse.toml says. With
-/// --level info it also tells where the model of its fixtures writes otherwise than that. Exit status 1 when there is an error.
+/// --level info it also tells how many of its fixtures have a response that the chat template never writes so. Exit status 1 when
+/// there is an error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Response templates, tokenizer_config.json files that hold one, or folders of them; - reads standard input. Without any,

@@ -100,6 +100,13 @@ pub(in crate::derive) fn counting(one: &str, two: &str) -> Option<String> {
     })
 }
 
+/// A pattern for a name that is a word, with dots, dashes, colons and slashes in it, but for `stop`, which ends it.
+pub(in crate::derive) fn word(stop: &str) -> String {
+    let inner = [".", ":", "/", "\\-"].into_iter();
+    let inner: String = inner.filter(|sign| *sign != stop).collect();
+    format!("\\w[\\w{inner}]*")
+}
+
 /// A pattern for a literal in which white space may vary. White space between a slot and a word has to stand there, since nothing else ends
 /// the text in the slot, as in `NAME on`.
 pub(in crate::derive) fn literal(literal: &str, is_behind_slot: bool) -> String {

@@ -33,10 +33,7 @@ impl Names {
     /// underscore may stand behind its first character.
     fn word(&self, stop: &str) -> String {
         if self.words {
-            let inner = [".", ":", "/", "\\-"]
-                .into_iter()
-                .filter(|sign| *sign != stop);
-            return format!("\\w[\\w{}]*", inner.collect::<String>());
+            return slot::word(stop);
         }
         let others = |is_taken: fn(char) -> bool| -> String {
             let taken = self.signs.iter().filter(|sign| is_taken(**sign));

@@ -98,7 +98,7 @@ pub(super) fn content(
         let at_the_end = (
             "where the turn ends or a call begins",
             "what stands behind the content beside some parts of a message may stand in a text as well",
-            before_the_end(analysis, ends, choices, &passed_before),
+            ends_and_what_stands_before_them(analysis, ends, choices, &passed_before),
         );
         let rarer = rarer.into_iter().chain([at_the_end]);
         let rarer = rarer.filter_map(|(name, because, end)| {
@@ -159,21 +159,26 @@ pub(super) fn as_json(field: FieldDocument) -> FieldDocument {
 
 /// A pattern for what ends the turn, for the texts that stand before the content beside some parts of a message, and for those that stand behind it
 /// where the turn ends or calls follow; `None` where there are no such behind it.
-fn before_the_end(
+fn ends_and_what_stands_before_them(
     analysis: &Analysis,
     ends: &Ends<'_>,
     choices: &Choices,
     before: &[&str],
 ) -> Option<String> {
-    let behind = analysis.content.beside.iter().filter(|one| one.is_behind);
+    let mut behind = analysis
+        .content
+        .beside
+        .iter()
+        .filter(|one| one.is_behind)
+        .peekable();
+    behind.peek()?;
     let calls = analysis.calls.iter();
     let calls = calls.map(|calls| Written::new(analysis, calls, ends, choices).beginning());
     let next = ends.markers.iter().map(|end| slot::pattern(end));
     let next = super::alternatives(next.chain(calls).collect())?;
     let behind = behind.map(|one| format!("{}(?=\\s*{next})\\s*", slot::pattern(&one.text)));
-    let behind: Vec<String> = behind.collect();
     let end = ends.pattern(None, before);
-    (!behind.is_empty()).then(|| super::alternatives(end.into_iter().chain(behind).collect()))?
+    super::alternatives(end.into_iter().chain(behind).collect())
 }
 
 /// The candidates for what closes a text where several markers stand: the first of them, or all.

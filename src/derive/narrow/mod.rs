@@ -15,6 +15,7 @@ mod places;
 mod space;
 
 use super::compare::pattern::{SPACE, grouped, with_group, without_captures};
+use super::compare::slot;
 use super::compare::text::escape;
 use crate::judge::Case;
 use crate::parser::Edge;
@@ -111,9 +112,6 @@ pub(super) struct End<'a> {
     /// the text.
     pub(super) markers: &'a [String],
 }
-
-/// A pattern for a name that is a word, with dots, dashes, colons and slashes in it.
-const WORD: &str = "\\w[\\w.:/\\-]*";
 
 /// The change of a delimiter to the white space that renders have in it, in words.
 const EXACT: &str = "with the white space that stands in it in all renders";
@@ -278,7 +276,7 @@ impl Context<'_> {
             return Vec::new();
         };
         let open = open.as_pattern();
-        let named = with_group(&open, "name", WORD);
+        let named = with_group(&open, "name", &slot::word(""));
         let all = [
             (Some(open), "outside of strings"),
             (named, "outside of strings, behind a name that is a word"),
