@@ -88,6 +88,11 @@ pub(super) fn is_part_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
+/// Returns true if the place, in bytes of the text, is between two characters of a word.
+pub(super) fn is_amid_word(text: &str, at: usize) -> bool {
+    text[..at].ends_with(is_part_of_word) && text[at..].starts_with(is_part_of_word)
+}
+
 /// Returns the constants that another constant always follows, and never a text or the end of a line.
 pub(super) fn open(lines: &[Line]) -> BTreeSet<String> {
     let mut open: BTreeSet<String> = lines.iter().flatten().flatten().cloned().collect();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::lines::is_amid_word;
 use super::text;
 use crate::value::python;
 
@@ -20,10 +21,14 @@ const MAX_PARTED: usize = 4096;
 /// of the `marks` or the rest is seen elsewhere, at the beginning or end of a third constant. It is also cut before an end that is like one
 /// of the marks, since a closing marker often differs little from the opening one: `x</end>` is cut before `</end>` where `<end>` is a
 /// mark.
+///
+/// A mark does not part a word: `[do` is no part of `[done]`. `runs_on` are the constants that are seen to end right before a letter, by
+/// which it is known that a word may end there.
 pub(super) fn part(
     known: &mut BTreeSet<String>,
     mut markers: BTreeSet<String>,
     marks: &BTreeSet<String>,
+    runs_on: &BTreeSet<String>,
 ) {
     let constants = known.clone();
     let mut left: Vec<String> = known.iter().cloned().collect();
@@ -44,7 +49,8 @@ pub(super) fn part(
                 if length(rest) < SHORTEST {
                     continue;
                 }
-                if marks.contains(one) {
+                let parts_word = is_amid_word(&whole, cut) && !runs_on.contains(&whole[..cut]);
+                if marks.contains(one) && !parts_word {
                     rests.insert(rest.to_owned());
                 }
                 if !is_made_otherwise(&constants, &whole, cut) {
@@ -164,8 +170,17 @@ mod tests {
         let set = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let before: BTreeSet<String> = set(known);
         let mut after = before.clone();
-        part(&mut after, before.clone(), &set(marks));
+        part(&mut after, before.clone(), &set(marks), &set(&["kupa"]));
         &after - &before
+    }
+
+    #[test]
+    fn a_mark_parts_no_word_unless_it_is_seen_to_end_before_a_letter() {
+        assert_eq!(parted(&["[do", "[done]"], &["[do"]), BTreeSet::new());
+        let found = parted(&["[do", "[do<arg>"], &["[do"]);
+        assert_eq!(found, ["<arg>".to_owned()].into());
+        let found = parted(&["kupa", "kupalom"], &["kupa"]);
+        assert_eq!(found, ["lom".to_owned()].into());
     }
 
     #[test]

@@ -15,7 +15,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::lines::{Line, alone, is_part_of_word, joined, lines, open, touching};
+use super::lines::{Line, alone, is_amid_word, joined, lines, open, touching};
 use super::parting::{SHORTEST, length, part};
 use super::text;
 use crate::chat_template::Traced;
@@ -82,11 +82,11 @@ impl Pieces {
         let alone = alone.into_iter().map(trimmed);
         let alone = alone.filter(|one| length(one) >= SHORTEST);
         let marks: BTreeSet<String> = marks.iter().cloned().chain(alone).collect();
-        part(&mut fine, whole.clone(), &marks);
+        let [mut on, mut from] = touching(&lines);
+        part(&mut fine, whole.clone(), &marks, &on);
         // The parts into which constants were cut are markers. Constants that were only joined to a longer marker are none.
         let parts = fine.iter().filter(|one| !written.contains(*one));
         whole.extend(parts.cloned());
-        let [mut on, mut from] = touching(&lines);
         let [joined_on, joined_from] = touching(&joined);
         on.extend(joined_on);
         from.extend(joined_from);
@@ -338,11 +338,6 @@ impl Pieces {
         }
         edges
     }
-}
-
-/// Returns true if the place, in bytes of the text, is between two characters of a word.
-fn is_amid_word(text: &str, at: usize) -> bool {
-    text[..at].ends_with(is_part_of_word) && text[at..].starts_with(is_part_of_word)
 }
 
 impl TextIndex {
