@@ -261,3 +261,27 @@ fn the_search_goes_on_where_amendments_leave_messages() {
     };
     assert_eq!(taken("names of arguments"), Some("before all of it"));
 }
+
+/// A reasoning, which may be empty, stands behind a word that is one with the anchor, and another word always closes it.
+/// That this word closes the reasoning fails with the first candidate for where the reasoning begins, and so does every other one alone.
+#[test]
+fn a_candidate_is_tried_with_those_of_the_decisions_that_it_brings_up() {
+    let template = "{%- for m in messages -%}{%- if m.role == 'assistant' -%}bot: muse\
+                    {%- if m.reasoning_content %}\n{{ m.reasoning_content }}\n{% endif -%}enough\
+                    {%- if m.content %}\n{{ m.content }}{% endif -%}\
+                    {%- for call in m.tool_calls or [] %}\n<do {{ call.function.name }}>{{ call.function.arguments | tojson }}</do>\
+                    {%- endfor -%}<end>\
+                    {%- else -%}{{ m.role }}: {{ m.content }}<end>{%- endif -%}{%- endfor -%}\
+                    {%- if add_generation_prompt -%}bot: muse{%- if think %}\n{% else -%}enough{%- endif -%}{%- endif -%}";
+    let derivation = derived(template);
+    assert!(
+        derivation.report.verified,
+        "{:?}",
+        derivation.report.findings
+    );
+    let reasoning = "reasoning open delimiter";
+    assert_eq!(
+        fate(&derivation, reasoning, "from the beginning"),
+        Fate::Taken
+    );
+}

@@ -1,0 +1,245 @@
+//! The way uphill: from a derivation to a better one that differs from it in one decision, or in one and those that come up with it.
+
+use super::candidates::{all, differing};
+use super::driver::{Attempt, Driver, Lacking, Proven};
+use crate::derive::choice::{About, DecisionId, MadeDecision, Preference};
+use crate::derive::evidence::decision::Fate;
+use crate::judge::RoundId;
+
+/// How many of the messages that failed are tried before a candidate is judged by all.
+pub(super) const MAX_FAILING: usize = 8;
+
+impl Driver<'_> {
+    /// Tries other candidates until everything comes back, or nothing more does.
+    pub(super) fn search(&mut self, mut best: Proven) -> Proven {
+        while let Some(better) = self.better(&best) {
+            // Candidates that failed before are tried again, since they may succeed together with the new one. The candidates that were
+            // replaced keep the counterexample that showed them wrong.
+            self.lost.retain(|lost| lost.replaced);
+            for asked in &best.attempt.asked {
+                let now = |asked: &MadeDecision| asked.candidates[asked.taken].name.clone();
+                let other = better
+                    .attempt
+                    .asked
+                    .iter()
+                    .find(|other| other.decision == asked.decision && now(other) != now(asked));
+                if other.is_some() {
+                    let obstacle = best.obstacle().map(|finding| finding.text.clone());
+                    let is_taken = better.attempt.refused < best.attempt.refused;
+                    let refused = is_taken.then(|| "an engine refuses it".to_owned());
+                    let shown = best.counterexample().cloned();
+                    self.replace(asked, obstacle.or(refused), shown);
+                }
+            }
+            best = better;
+        }
+        best
+    }
+
+    /// Returns an attempt that is better than `best` and differs from it in one decision: the first that lacks nothing, else the one that
+    /// lacks the least.
+    ///
+    /// A candidate may bring up decisions that were not made before, and be right with another candidate for one of those alone: to say what
+    /// closes a reasoning that nothing opens asks where that begins. Where no candidate is better by itself, these are tried.
+    fn better(&mut self, best: &Proven) -> Option<Proven> {
+        let failures = best.proof.failing().iter();
+        let failing: Vec<RoundId> = failures.map(|failure| failure.round).collect();
+        let is_lossy = best.lacking().lost > 0;
+        let has_failed = best.proof.rounds.failed + best.proof.rounds.inexpressible > 0;
+        let may_mend = is_lossy || best.attempt.refused > 0 || best.obstacle().is_some();
+        if !has_failed && !may_mend {
+            return None;
+        }
+        let mut found: Option<Proven> = None;
+        let mut led_to = Vec::new();
+        for candidate in touched(best) {
+            let Some(attempt) = self.with(&candidate, best) else {
+                continue;
+            };
+            let further = brought_up(&attempt, best);
+            match self.judged(attempt, best, &candidate, &failing) {
+                Some(proven) if proven.lacking() == Lacking::default() => return Some(proven),
+                Some(proven) => found = Some(lacking_less(found, proven)),
+                None => led_to.extend(further),
+            }
+        }
+        if found.is_some() || best.proof.rounds.failed == 0 {
+            return found;
+        }
+        for (wanted, candidate) in led_to {
+            if self.is_preferred(&candidate) || !self.may_try() {
+                continue;
+            }
+            let Ok(attempt) = self.attempt(wanted) else {
+                continue;
+            };
+            match self.judged(attempt, best, &candidate, &failing) {
+                Some(proven) if proven.lacking() == Lacking::default() => return Some(proven),
+                Some(proven) => found = Some(lacking_less(found, proven)),
+                None => {}
+            }
+        }
+        found
+    }
+
+    /// Proves an attempt, and returns that if it is better than `best`; `failing` are the messages that do not come back from `best`. Where it is
+    /// not, the candidate is noted as lost.
+    fn judged(
+        &mut self,
+        attempt: Attempt,
+        best: &Proven,
+        candidate: &Preference,
+        failing: &[RoundId],
+    ) -> Option<Proven> {
+        let subject = self.bench(&attempt).subject();
+        let understands = attempt.obstacles().count() < best.attempt.obstacles().count();
+        let is_taken = attempt.refused < best.attempt.refused;
+        let is_lossy = best.lacking().lost > 0;
+        let mends = understands || is_taken || is_lossy || failing.is_empty();
+        let few = &failing[..failing.len().min(MAX_FAILING)];
+        let brings_back = |round: &RoundId| self.judge.brings_back(subject, *round);
+        if !mends && !few.iter().any(brings_back) {
+            let failure = |round: &RoundId| self.judge.failure(subject, *round);
+            let shown = few.iter().find_map(failure);
+            let why = shown
+                .is_none()
+                .then(|| "what is lacking is lacking so as well".to_owned());
+            self.lose(candidate.clone(), Fate::Fails, why, shown);
+            return None;
+        }
+        if self.loses(&attempt, best, candidate) {
+            return None;
+        }
+        let proven = self.prove(attempt);
+        if !self.keeps(&proven, best, candidate) {
+            return None;
+        }
+        if proven.is_better(best) {
+            return Some(proven);
+        }
+        let why = "no more comes back".to_owned();
+        let shown = proven.counterexample().cloned();
+        self.lose(candidate.clone(), Fate::Fails, Some(why), shown);
+        None
+    }
+
+    /// Returns true if a message comes back from `best` and is lost by the attempt, where nothing could be given up for it: then the rest need
+    /// not be judged. The candidate is noted as lost.
+    pub(super) fn loses(
+        &mut self,
+        attempt: &Attempt,
+        best: &Proven,
+        candidate: &Preference,
+    ) -> bool {
+        if attempt.may_give_up(best, candidate) {
+            return false;
+        }
+        let subject = self.bench(attempt).subject();
+        let back = &best.proof.judgement.back;
+        let Some(first) = self.judge.first_lost(subject, back) else {
+            return false;
+        };
+        let shown = self.judge.failure(subject, first);
+        self.lose(candidate.clone(), Fate::Fails, None, shown);
+        true
+    }
+
+    /// Returns true if everything comes back that comes back from `best`. Where something does not, the candidate is noted as lost.
+    ///
+    /// Of two messages that render to the same text only one can come back. So one of them may come back instead of the other where fewer
+    /// messages fail for it.
+    pub(super) fn keeps(&mut self, proven: &Proven, best: &Proven, candidate: &Preference) -> bool {
+        let mut lost = proven.proof.lost_of(&best.proof);
+        if proven.is_less_wrong(best) {
+            lost.retain(|round| !proven.proof.judgement.alike.contains(round));
+        }
+        let Some(first) = lost.first() else {
+            return true;
+        };
+        // To give up the reasoning is allowed if only messages with reasoning are lost and fewer messages fail: then the markers that
+        // were taken for those of a reasoning probably are not.
+        let gives_up_reasoning = proven.attempt.drops_reasoning(best)
+            && lost
+                .iter()
+                .all(|round| self.judge.message(*round).reasoning.is_some())
+            && proven.is_less_wrong(best);
+        // If one call and several calls cannot both be read, either may be given up, whichever fails for fewer messages.
+        let gives_up_calls =
+            candidate.decision == DecisionId::SeveralCalls && proven.is_less_wrong(best);
+        if !gives_up_reasoning && !gives_up_calls {
+            let subject = self.bench(&proven.attempt).subject();
+            let shown = self.judge.failure(subject, *first);
+            self.lose(candidate.clone(), Fate::Fails, None, shown);
+        }
+        gives_up_reasoning || gives_up_calls
+    }
+
+    /// Returns the attempt that differs from `best` in another candidate, unless that is known, fails or changes nothing, or no try is
+    /// left.
+    pub(super) fn with(&mut self, candidate: &Preference, best: &Proven) -> Option<Attempt> {
+        if self.is_preferred(candidate) || self.is_known(candidate) || !self.may_try() {
+            return None;
+        }
+        let (fate, why) = match self.attempt(best.attempt.wanting(candidate)) {
+            Ok(attempt) if !attempt.is_same(&best.attempt) => return Some(attempt),
+            Ok(_) => (Fate::Same, None),
+            Err(error) => (Fate::Fails, Some(error.to_string())),
+        };
+        self.lose(candidate.clone(), fate, why, None);
+        None
+    }
+
+    /// Tries the candidates that were not needed, and notes what comes of each.
+    pub(super) fn try_rest(&mut self, best: &Proven) {
+        for candidate in all(&best.attempt.asked) {
+            let Some(attempt) = self.with(&candidate, best) else {
+                continue;
+            };
+            if self.loses(&attempt, best, &candidate) {
+                continue;
+            }
+            let proven = self.prove(attempt);
+            if self.keeps(&proven, best, &candidate) {
+                self.lose(candidate, Fate::NoBetter, None, None);
+            }
+        }
+    }
+}
+
+/// The one of two that lacks less, or the first where both lack as much.
+fn lacking_less(found: Option<Proven>, proven: Proven) -> Proven {
+    match found {
+        Some(found) if found.lacking() <= proven.lacking() => found,
+        _ => proven,
+    }
+}
+
+/// Returns the other candidates of the decisions that the attempt makes and `best` does not, each with the choices of the attempt and this one.
+fn brought_up(attempt: &Attempt, best: &Proven) -> Vec<(Vec<Preference>, Preference)> {
+    let known = |one: &MadeDecision| {
+        let mut asked = best.attempt.asked.iter();
+        asked.any(|asked| asked.decision == one.decision)
+    };
+    let mut new = attempt.asked.clone();
+    new.retain(|one| !known(one));
+    let others = all(&new).into_iter();
+    let others = others.map(|candidate| (attempt.wanting(&candidate), candidate));
+    others.collect()
+}
+
+/// Returns the candidates to try: those of the parts that came back wrong, then, where something ought to have come back, the others.
+fn touched(best: &Proven) -> Vec<Preference> {
+    let wrong: Vec<About> = best.counterexample().map(differing).unwrap_or_default();
+    let (near, far): (Vec<MadeDecision>, Vec<MadeDecision>) = best
+        .attempt
+        .asked
+        .iter()
+        .cloned()
+        .partition(|asked| wrong.contains(&asked.decision.about()));
+    let mut candidates = all(&near);
+    let lacking = best.lacking();
+    if lacking.failed + lacking.lost + lacking.refused + lacking.not_understood > 0 {
+        candidates.extend(all(&far));
+    }
+    candidates
+}
