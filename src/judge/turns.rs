@@ -102,8 +102,8 @@ fn is_own(origin: &Origin) -> bool {
     !matches!(path.first(), Some(InputStep::Key(first)) if of_conversation.contains(&first.as_str()))
 }
 
-/// Renders turns: prompts and answers with a reasoning under each setting of the kwargs, and under the usual one answers without it and with
-/// calls, too, as the last message and before another one.
+/// Renders turns: prompts and answers with a reasoning under each setting of the kwargs, and under the usual one answers without it and calls,
+/// with an answer and a reasoning, with a reasoning and alone, too, as the last message and before another one.
 pub(super) fn of(
     renderer: &Renderer<'_>,
     users: &[Conversation],
@@ -113,13 +113,21 @@ pub(super) fn of(
 ) -> Turns {
     let plain = Assistant::saying(probes::CONTENT);
     let answer = plain.clone().thinking(probes::REASONING);
-    let mut call = answer.clone();
-    call.calls = (0..2).map(probes::call).collect();
-    let usual = [(manner, &answer), (manner, &plain)];
-    let usual: Vec<_> = usual
+    let calls: Vec<_> = (0..2).map(probes::call).collect();
+    let messages = [
+        answer.clone(),
+        Assistant::default().thinking(probes::REASONING),
+        Assistant::default(),
+    ];
+    let calls = messages.map(|message| Assistant {
+        calls: calls.clone(),
+        ..message
+    });
+    let of_calls = calling
         .into_iter()
-        .chain(calling.map(|manner| (manner, &call)))
-        .collect();
+        .flat_map(|manner| calls.iter().map(move |message| (manner, message)));
+    let usual = [(manner, &answer), (manner, &plain)];
+    let usual: Vec<_> = usual.into_iter().chain(of_calls).collect();
     let mut turns = Turns::default();
     for (number, kwargs) in settings.iter().enumerate() {
         let messages = if number == 0 { &usual[..] } else { &usual[..1] };
