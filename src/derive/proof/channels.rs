@@ -64,6 +64,7 @@ fn before_call(bench: &Bench<'_>, case: &Case, other: &str) -> Vec<Case> {
     if let Value::Object(members) = &mut message {
         members.insert("content", Value::from(probe::CONTENT));
     }
+    let [other, anchor] = after_prompt(&case.prefix, other, anchor);
     let ends = analysis.turn_end.markers.iter().map(|end| end.trim());
     let cases = ends.map(|end| Case {
         response: format!("{other}{}{end}{anchor}{}", probe::CONTENT, case.response),
@@ -71,4 +72,35 @@ fn before_call(bench: &Bench<'_>, case: &Case, other: &str) -> Vec<Case> {
         ..case.clone()
     });
     cases.collect()
+}
+
+/// Returns how what opens the other channel is written behind the prompt, and how the anchor is written before the response that the prompt asked
+/// for.
+///
+/// A prompt may have the beginning of a header behind the anchor, as the arrow of `<bot→` behind `<bot`. The other channel goes on from there, and
+/// the beginning stands behind the next anchor as well.
+fn after_prompt(prefix: &str, other: &str, anchor: &str) -> [String; 2] {
+    let begun = prefix.rsplit_once(anchor).map_or("", |(_, begun)| begun);
+    match other.strip_prefix(begun) {
+        Some(rest) => [rest.to_owned(), format!("{anchor}{begun}")],
+        None => [other.to_owned(), anchor.to_owned()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::after_prompt;
+
+    #[test]
+    fn another_channel_goes_on_where_the_prompt_has_begun_its_header() {
+        let written = |prefix: &str| after_prompt(prefix, "→user aside>", "<bot");
+        assert_eq!(written("<user>Hi<bot→"), ["user aside>", "<bot→"]);
+        assert_eq!(written("<user>Hi<bot"), ["→user aside>", "<bot"]);
+        let other = "the prompt has begun something else";
+        assert_eq!(
+            written("<user>Hi<bot: "),
+            ["→user aside>", "<bot"],
+            "{other}"
+        );
+    }
 }
