@@ -265,3 +265,17 @@ fn tools_may_be_listed_behind_the_users_words() {
     assert_all_back(&judgement);
     assert_kinds(&judgement, &[], &[Kind::Call, Kind::Calls, Kind::Content]);
 }
+
+/// What closes a reasoning may be a word, and another one where a call follows and nothing is said between.
+#[test]
+fn a_word_that_stands_before_calls_alone_is_a_marker() {
+    let thought = "{% if m.thinking %}musing{{ m.thinking }}\
+                   {% if m.tool_calls and m.content %}andalso{% elif m.tool_calls %}thereupon{% else %}enough{% endif %}{% endif %}";
+    let thinking = r#""thinking": {"open": "musing", "close_pattern": "andalso|thereupon|enough"}"#;
+    let chat = chat(&format!("{thought}{SAID}{CALLED}"), "");
+    assert_all_back(&judged(&chat, &fields(&[thinking, CONTENT, CALLS])));
+    // The word is one of its markers all the same: a response template without it does not pass.
+    let without = thinking.replace("|thereupon", "");
+    let judgement = judged(&chat, &fields(&[&without, CONTENT, CALLS]));
+    assert!(fails(&judgement, Kind::ReasoningWithCalls));
+}
