@@ -266,7 +266,7 @@ fn tools_may_be_listed_behind_the_users_words() {
     assert_kinds(&judgement, &[], &[Kind::Call, Kind::Calls, Kind::Content]);
 }
 
-/// What closes a reasoning may be a word, and another one where a call follows and nothing is said between.
+/// A reasoning may be closed by a word, and by another one where a call follows and nothing is said between.
 #[test]
 fn a_word_that_stands_before_calls_alone_is_a_marker() {
     let thought = "{% if m.thinking %}musing{{ m.thinking }}\
