@@ -285,3 +285,18 @@ fn a_candidate_is_tried_with_those_of_the_decisions_that_it_brings_up() {
         Fate::Taken
     );
 }
+
+/// A reasoning is closed by another marker where calls follow it, behind which stand all the constants of a call.
+#[test]
+fn a_marker_is_learnt_before_a_long_stretch_of_constants() {
+    let answer = "{% if m.reasoning_content %}<think>{{ m.reasoning_content }}\
+                  {% if m.tool_calls and m.content %}<both>{% elif m.tool_calls %}<act>{% else %}<speak>{% endif %}{% endif %}\
+                  {% if m.content %}<t>{{ m.content }}</t>{% endif %}\
+                  {% for c in m.tool_calls or [] %}<c>{{ c.function | tojson }}</c>{% endfor %}";
+    let derivation = derived(&chat(answer));
+    assert!(
+        derivation.report.verified,
+        "{:?}",
+        derivation.report.findings
+    );
+}
