@@ -22,13 +22,13 @@ const MAX_PARTED: usize = 4096;
 /// of the marks, since a closing marker often differs little from the opening one: `x</end>` is cut before `</end>` where `<end>` is a
 /// mark.
 ///
-/// A mark does not part a word: `[do` is no part of `[done]`. `runs_on` are the constants that are seen to end right before a letter, by
-/// which it is known that a word may end there.
+/// A mark does not part a word: `[do` is no part of `[done]`. `touching` are the constants that are seen to end right before a letter or a text, and
+/// those that are seen to begin right behind one, by which it is known that a word may end there.
 pub(super) fn part(
     known: &mut BTreeSet<String>,
     mut markers: BTreeSet<String>,
     marks: &BTreeSet<String>,
-    runs_on: &BTreeSet<String>,
+    touching: [&BTreeSet<String>; 2],
 ) {
     let constants = known.clone();
     let mut left: Vec<String> = known.iter().cloned().collect();
@@ -49,8 +49,7 @@ pub(super) fn part(
                 if length(rest) < SHORTEST {
                     continue;
                 }
-                let parts_word = is_amid_word(&whole, cut) && !runs_on.contains(&whole[..cut]);
-                if marks.contains(one) && !parts_word {
+                if marks.contains(one) && may_be_cut(&whole, cut, touching) {
                     rests.insert(rest.to_owned());
                 }
                 if !is_made_otherwise(&constants, &whole, cut) {
@@ -76,6 +75,11 @@ pub(super) fn part(
             known.extend(rests);
         }
     }
+}
+
+/// Returns false if a cut would part a word, and the constants do not show that one ends or begins there.
+fn may_be_cut(text: &str, cut: usize, [on, from]: [&BTreeSet<String>; 2]) -> bool {
+    !is_amid_word(text, cut) || on.contains(&text[..cut]) || from.contains(&text[cut..])
 }
 
 /// Returns true if a text is made of other constants, one after the other, and a cut would split one of these right behind its first
@@ -170,17 +174,21 @@ mod tests {
         let set = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let before: BTreeSet<String> = set(known);
         let mut after = before.clone();
-        part(&mut after, before.clone(), &set(marks), &set(&["kupa"]));
+        let touching = [&set(&["kupa"]), &set(&["fin"])];
+        part(&mut after, before.clone(), &set(marks), touching);
         &after - &before
     }
 
     #[test]
-    fn a_mark_parts_no_word_unless_it_is_seen_to_end_before_a_letter() {
+    fn a_mark_parts_no_word_unless_it_is_seen_beside_a_letter() {
         assert_eq!(parted(&["[do", "[done]"], &["[do"]), BTreeSet::new());
         let found = parted(&["[do", "[do<arg>"], &["[do"]);
         assert_eq!(found, ["<arg>".to_owned()].into());
         let found = parted(&["kupa", "kupalom"], &["kupa"]);
         assert_eq!(found, ["lom".to_owned()].into());
+        let found = parted(&["fin", "tarfin"], &["fin"]);
+        assert_eq!(found, ["tar".to_owned()].into());
+        assert_eq!(parted(&["lom", "tarlom"], &["lom"]), BTreeSet::new());
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl Pieces {
         let alone = alone.filter(|one| length(one) >= SHORTEST);
         let marks: BTreeSet<String> = marks.iter().cloned().chain(alone).collect();
         let [mut on, mut from] = touching(&lines);
-        part(&mut fine, whole.clone(), &marks, &on);
+        part(&mut fine, whole.clone(), &marks, [&on, &from]);
         // The parts into which constants were cut are markers. Constants that were only joined to a longer marker are none.
         let parts = fine.iter().filter(|one| !written.contains(*one));
         whole.extend(parts.cloned());

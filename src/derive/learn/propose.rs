@@ -4,6 +4,7 @@
 //! it is: the chat template or the tokenizer has it, another response has the very same text, it stands between a call's name and its
 //! arguments, or it is not in the message that is expected.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::appraise::Appraised;
@@ -319,7 +320,8 @@ impl Seen<'_> {
         // missed, and not all of a long stretch can be tried.
         let place = |marker: &&str| (marker.as_ptr() as usize, marker.len());
         markers.sort_unstable_by_key(place);
-        markers.dedup();
+        let mut known = HashSet::new();
+        markers.retain(|marker| known.insert(*marker));
         markers
     }
 

@@ -38,9 +38,15 @@ pub(super) fn find(bench: &Bench<'_>, cases: &[Case]) -> Vec<Finding> {
 /// The case with its content in the other channel.
 fn in_place(bench: &Bench<'_>, case: &Case, other: &str) -> Option<Case> {
     let open = bench.analysis.content.open.as_deref()?;
-    let (before, rest) = case.response.split_once(open)?;
+    let response = case.response.split_once(open);
+    let response = response.map(|(before, rest)| format!("{before}{other}{rest}"));
+    let response = response.or_else(|| {
+        let begun = begun(&case.prefix, bench.analysis.anchor.literals.first()?);
+        let rest = case.response.strip_prefix(open.strip_prefix(begun)?)?;
+        Some(format!("{}{rest}", other.strip_prefix(begun)?))
+    });
     Some(Case {
-        response: format!("{before}{other}{rest}"),
+        response: response?,
         ..case.clone()
     })
 }
@@ -74,13 +80,18 @@ fn before_call(bench: &Bench<'_>, case: &Case, other: &str) -> Vec<Case> {
     cases.collect()
 }
 
+/// Returns what a prompt has of a header behind the anchor: the arrow of `<bot→` behind `<bot`.
+fn begun<'p>(prefix: &'p str, anchor: &str) -> &'p str {
+    prefix.rsplit_once(anchor).map_or("", |(_, begun)| begun)
+}
+
 /// Returns how what opens the other channel is written behind the prompt, and how the anchor is written before the response that the prompt asked
 /// for.
 ///
 /// A prompt may have the beginning of a header behind the anchor, as the arrow of `<bot→` behind `<bot`. The other channel goes on from there, and
 /// the beginning stands behind the next anchor as well.
 fn after_prompt(prefix: &str, other: &str, anchor: &str) -> [String; 2] {
-    let begun = prefix.rsplit_once(anchor).map_or("", |(_, begun)| begun);
+    let begun = begun(prefix, anchor);
     match other.strip_prefix(begun) {
         Some(rest) => [rest.to_owned(), format!("{anchor}{begun}")],
         None => [other.to_owned(), anchor.to_owned()],

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::candidates::all;
-use crate::derive::DeriveError;
 use crate::derive::choice::{DecisionId, MadeDecision, Preference};
 use crate::derive::emit::{self, Target};
 use crate::derive::evidence::decision::{Decision, Fate, ReportedCandidate};
@@ -12,9 +11,13 @@ use crate::derive::proof::{self, Bench, Proof};
 use crate::derive::read::analysis::{self, Analysis};
 use crate::derive::render::cost::{self, Cost};
 use crate::derive::render::renderer::{self, Renderer};
+use crate::derive::{DeriveError, Options};
 use crate::diagnostic::Severity;
 use crate::judge::{Judge, Scrutiny};
 use crate::response_template::{Document, Engine, ResponseTemplate};
+
+/// How many other candidates are tried in one derivation.
+pub(super) const MAX_TRIES: usize = 48;
 
 /// The response template that one set of choices between candidates leads to.
 pub(super) struct Attempt {
@@ -22,7 +25,7 @@ pub(super) struct Attempt {
     pub(super) asked: Vec<MadeDecision>,
     pub(super) analysis: Analysis,
     pub(super) document: Document,
-    pub(super) template: Arc<ResponseTemplate>,
+    template: Arc<ResponseTemplate>,
     /// How many faults the engines find in the response template, in all.
     pub(super) refused: usize,
 }
@@ -47,27 +50,28 @@ pub(super) struct Lacking {
 
 /// A candidate that was tried and not taken.
 pub(super) struct Lost {
-    pub(super) candidate: Preference,
-    pub(super) fate: Fate,
-    pub(super) why: Option<String>,
-    pub(super) counterexample: Option<Counterexample>,
+    candidate: Preference,
+    fate: Fate,
+    why: Option<String>,
+    counterexample: Option<Counterexample>,
     /// True if the candidate was taken until a better one was.
     pub(super) replaced: bool,
 }
 
+/// The driver of a search: it makes the attempts, and keeps account of them.
 pub(super) struct Driver<'a> {
     pub(super) renderer: &'a Renderer<'a>,
     pub(super) judge: &'a Judge<'a>,
     /// The engines that the response template is for.
-    pub(super) engines: &'a [Engine],
-    pub(super) target: Target,
-    pub(super) scrutiny: Scrutiny,
+    engines: &'a [Engine],
+    target: Target,
+    scrutiny: Scrutiny,
     /// The decisions that somebody has made, which are not searched.
-    pub(super) preferred: Vec<Preference>,
+    preferred: Vec<Preference>,
     pub(super) cost: Cost,
     pub(super) lost: Vec<Lost>,
     /// How many candidates may still be tried.
-    pub(super) tries: usize,
+    tries: usize,
 }
 
 impl Attempt {
@@ -152,6 +156,34 @@ impl Proven {
     }
 }
 
+impl<'a> Driver<'a> {
+    /// Makes a driver that keeps to the decisions that somebody has made.
+    ///
+    /// # Errors
+    ///
+    /// When one of these is not asked for here, or has no such candidate.
+    pub(super) fn new(
+        renderer: &'a Renderer<'a>,
+        judge: &'a Judge<'a>,
+        options: &'a Options,
+        scrutiny: Scrutiny,
+    ) -> Result<Self, DeriveError> {
+        let mut driver = Self {
+            renderer,
+            judge,
+            engines: &options.engines,
+            target: Target::of(&options.engines),
+            scrutiny,
+            preferred: Vec::new(),
+            cost: Cost::default(),
+            lost: Vec::new(),
+            tries: MAX_TRIES,
+        };
+        driver.preferred = driver.preferences(&options.prefer)?;
+        Ok(driver)
+    }
+}
+
 impl Driver<'_> {
     pub(super) fn attempt(&mut self, wanted: Vec<Preference>) -> Result<Attempt, DeriveError> {
         let (renderer, target) = (self.renderer, self.target);
@@ -177,10 +209,7 @@ impl Driver<'_> {
     }
 
     /// The decisions that somebody has made, of those that this chat template asks for.
-    pub(super) fn preferences(
-        &mut self,
-        names: &[(String, String)],
-    ) -> Result<Vec<Preference>, DeriveError> {
+    fn preferences(&mut self, names: &[(String, String)]) -> Result<Vec<Preference>, DeriveError> {
         if names.is_empty() {
             return Ok(Vec::new());
         }
@@ -337,7 +366,7 @@ impl Driver<'_> {
         decided
     }
 
-    pub(super) fn alternative(&mut self, asked: &MadeDecision, index: usize) -> ReportedCandidate {
+    fn alternative(&mut self, asked: &MadeDecision, index: usize) -> ReportedCandidate {
         let description = &asked.candidates[index];
         let is_this = |lost: &Lost| {
             lost.candidate.decision == asked.decision && lost.candidate.name == description.name

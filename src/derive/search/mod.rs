@@ -7,10 +7,9 @@
 //!
 //! The search goes uphill, one decision at a time, since the candidates of all decisions together are a product that nobody could
 //! verify. A candidate that comes to nothing and brings up decisions that were not made before is tried with the other candidates of those
-//! as well, one by one, where nothing else is better. Where only two other changes at once would help, the search ends, and what does not come
-//! back is reported. Its cost is the number
-//! of tries, which has a limit ([`MAX_TRIES`]), times one analysis and one verification; most candidates end at the few
-//! messages that failed before ([`MAX_FAILING`]), which is why those are tried first.
+//! as well, one by one, where nothing else is better. Where only two other changes at once would help, the search ends, and what does not
+//! come back is reported. Its cost is the number of tries, which has a limit ([`driver::MAX_TRIES`]), times one analysis and one verification;
+//! most candidates end at the few messages that failed before ([`MAX_FAILING`]), which is why those are tried first.
 
 mod candidates;
 mod driver;
@@ -18,7 +17,6 @@ mod driver;
 mod tests;
 mod uphill;
 
-use crate::derive::emit::Target;
 use crate::derive::evidence::decision::Decision;
 use crate::derive::proof::Proof;
 use crate::derive::read::analysis::Analysis;
@@ -31,9 +29,6 @@ use driver::Driver;
 use uphill::MAX_FAILING;
 
 pub(in crate::derive) use driver::Proven;
-
-/// How many other candidates are tried in one derivation.
-const MAX_TRIES: usize = 48;
 
 /// A derivation with every decision made.
 pub(in crate::derive) struct Settled {
@@ -61,18 +56,7 @@ impl<'a> Search<'a> {
         options: &'a Options,
         scrutiny: Scrutiny,
     ) -> Result<Self, DeriveError> {
-        let mut driver = Driver {
-            renderer,
-            judge,
-            engines: &options.engines,
-            target: Target::of(&options.engines),
-            scrutiny,
-            preferred: Vec::new(),
-            cost: Cost::default(),
-            lost: Vec::new(),
-            tries: MAX_TRIES,
-        };
-        driver.preferred = driver.preferences(&options.prefer)?;
+        let mut driver = Driver::new(renderer, judge, options, scrutiny)?;
         let first = driver.first()?;
         let first = driver.prove(first);
         let best = driver.search(first);

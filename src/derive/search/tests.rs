@@ -262,8 +262,9 @@ fn the_search_goes_on_where_amendments_leave_messages() {
     assert_eq!(taken("names of arguments"), Some("before all of it"));
 }
 
-/// A reasoning, which may be empty, stands behind a word that is one with the anchor, and another word always closes it.
-/// That this word closes the reasoning fails with the first candidate for where the reasoning begins, and so does every other one alone.
+/// A reasoning, which may be empty, stands behind a word that is one with the anchor, and another word always closes it. That word may as well open
+/// the content. To take it for the close of the reasoning asks where the reasoning begins, and the first candidate for that fails: only the two
+/// changes together help.
 #[test]
 fn a_candidate_is_tried_with_those_of_the_decisions_that_it_brings_up() {
     let template = "{%- for m in messages -%}{%- if m.role == 'assistant' -%}bot: muse\

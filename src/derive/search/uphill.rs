@@ -58,8 +58,11 @@ impl Driver<'_> {
             };
             let further = brought_up(&attempt, best);
             match self.judged(attempt, best, &candidate, &failing) {
-                Some(proven) if proven.lacking() == Lacking::default() => return Some(proven),
-                Some(proven) => found = Some(lacking_less(found, proven)),
+                Some(proven) => {
+                    if lacks_nothing(&mut found, proven) {
+                        return found;
+                    }
+                }
                 None => led_to.extend(further),
             }
         }
@@ -73,10 +76,10 @@ impl Driver<'_> {
             let Ok(attempt) = self.attempt(wanted) else {
                 continue;
             };
-            match self.judged(attempt, best, &candidate, &failing) {
-                Some(proven) if proven.lacking() == Lacking::default() => return Some(proven),
-                Some(proven) => found = Some(lacking_less(found, proven)),
-                None => {}
+            if let Some(proven) = self.judged(attempt, best, &candidate, &failing)
+                && lacks_nothing(&mut found, proven)
+            {
+                break;
             }
         }
         found
@@ -125,12 +128,7 @@ impl Driver<'_> {
 
     /// Returns true if a message comes back from `best` and is lost by the attempt, where nothing could be given up for it: then the rest need
     /// not be judged. The candidate is noted as lost.
-    pub(super) fn loses(
-        &mut self,
-        attempt: &Attempt,
-        best: &Proven,
-        candidate: &Preference,
-    ) -> bool {
+    fn loses(&mut self, attempt: &Attempt, best: &Proven, candidate: &Preference) -> bool {
         if attempt.may_give_up(best, candidate) {
             return false;
         }
@@ -148,7 +146,7 @@ impl Driver<'_> {
     ///
     /// Of two messages that render to the same text only one can come back. So one of them may come back instead of the other where fewer
     /// messages fail for it.
-    pub(super) fn keeps(&mut self, proven: &Proven, best: &Proven, candidate: &Preference) -> bool {
+    fn keeps(&mut self, proven: &Proven, best: &Proven, candidate: &Preference) -> bool {
         let mut lost = proven.proof.lost_of(&best.proof);
         if proven.is_less_wrong(best) {
             lost.retain(|round| !proven.proof.judgement.alike.contains(round));
@@ -176,7 +174,7 @@ impl Driver<'_> {
 
     /// Returns the attempt that differs from `best` in another candidate, unless that is known, fails or changes nothing, or no try is
     /// left.
-    pub(super) fn with(&mut self, candidate: &Preference, best: &Proven) -> Option<Attempt> {
+    fn with(&mut self, candidate: &Preference, best: &Proven) -> Option<Attempt> {
         if self.is_preferred(candidate) || self.is_known(candidate) || !self.may_try() {
             return None;
         }
@@ -206,12 +204,13 @@ impl Driver<'_> {
     }
 }
 
-/// The one of two that lacks less, or the first where both lack as much.
-fn lacking_less(found: Option<Proven>, proven: Proven) -> Proven {
-    match found {
-        Some(found) if found.lacking() <= proven.lacking() => found,
-        _ => proven,
+/// Keeps the one of two that lacks less, the first where both lack as much; returns true if the one that is kept then lacks nothing.
+fn lacks_nothing(found: &mut Option<Proven>, proven: Proven) -> bool {
+    let lacking = proven.lacking();
+    if found.as_ref().is_none_or(|found| lacking < found.lacking()) {
+        *found = Some(proven);
     }
+    lacking == Lacking::default()
 }
 
 /// Returns the other candidates of the decisions that the attempt makes and `best` does not, each with the choices of the attempt and this one.
