@@ -240,22 +240,29 @@ impl Group {
             };
             kept.get_or_init(render).as_ref()
         };
-        let sight = Sight {
-            turn: &full[history_end..],
-            start: history_end,
-            places: self.manner.places(&message, &written),
-            message,
-            traced: &traced,
+        let from = |start: usize| {
+            let sight = Sight {
+                turn: &full[start..],
+                start,
+                places: self.manner.places(&message, &written),
+                message: message.clone(),
+                traced: &traced,
+            };
+            let (expected, first) = Expected::of(probe, &sight)?;
+            Some((expected, start + first))
         };
-        let (mut expected, first) = Expected::of(probe, &sight).ok_or(LeftOut::NotShown)?;
+        let (mut expected, mut first) = from(history_end).ok_or(LeftOut::NotShown)?;
+        let prompted = at.told();
+        let is_begun = |text: &str| text.contains(&self.header);
+        if is_begun(prompted) && !is_begun(&full[history_end..first]) {
+            // Behind the last message may stand the like of a text of this one, before the header: `null` in `"error": null`.
+            let header = full[history_end..].find(&self.header);
+            let behind = header.and_then(|header| from(history_end + header));
+            (expected, first) = behind.ok_or(LeftOut::Unmarked)?;
+        }
         // Where the origins were asked for, the numbers are told from them as well.
         let traced: Option<&Traced> = kept.get().and_then(Option::as_ref);
         let counted = traced.map(|traced| OnceCell::from(counted(traced, history_end)));
-        let prompted = at.told();
-        let is_begun = |text: &str| text.contains(&self.header);
-        if is_begun(prompted) && !is_begun(&full[history_end..history_end + first]) {
-            return Err(LeftOut::Unmarked);
-        }
         expected.forget_unseen(|without| rendered(without).is_ok_and(|(_, other)| other == full));
         // The trailer, which ends every conversation, is not part of the message.
         let rendered = full.clone();
@@ -277,7 +284,7 @@ impl Group {
         Ok(Round {
             written,
             history_end,
-            first: history_end + first,
+            first,
             expected,
             kinds,
             tools: probe.message.calls.iter().map(tool_for).collect(),

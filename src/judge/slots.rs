@@ -91,7 +91,7 @@ pub(super) fn find(
             } else {
                 bench.shows(&invented(key))
             };
-            if !is_any && bench.shows(&slot) {
+            if !is_any && bench.shows(&slot) && !bench.is_content(&slot) {
                 bench.add(slot, &mut slots);
             }
         }
@@ -100,28 +100,37 @@ pub(super) fn find(
 }
 
 /// The manners in which the texts of a call are shown, in any of the places.
+///
+/// A chat template that takes objects for arguments and writes a text as JSON once more (`{{ call.arguments | tojson }}` does both) wants
+/// objects: no model writes JSON within JSON where a message in the usual form has none.
 pub(super) fn calling(
     renderer: &Renderer<'_>,
     places: &[Conversation],
     usual: &Manner,
 ) -> Vec<Manner> {
-    let call = Assistant::calling([probes::call(0)]);
-    let values = call.calls[0].arguments.values();
-    let texts: Vec<&str> = values.filter_map(Value::as_str).collect();
-    let mut manners = usual.of_calls();
-    manners.retain(|manner| {
-        let message = manner.write(&call, None);
+    let call = probes::call(0);
+    let texts: Vec<&str> = call.arguments.values().filter_map(Value::as_str).collect();
+    let message = Assistant::calling([call.clone()]);
+    let mut shown: Vec<Manner> = Vec::new();
+    for manner in usual.of_calls() {
+        let written = manner.write(&message, None);
         let with_tools = places.iter().filter(|place| place.tools.is_some());
-        with_tools.into_iter().any(|place| {
-            renderer
-                .answered(place, &message, manner)
-                .is_ok_and(|full| {
-                    let turn = &full[place.end_in(&full)..];
-                    texts.iter().all(|text| turn.contains(text))
-                })
-        })
-    });
-    manners
+        let turn = with_tools.into_iter().find_map(|place| {
+            let full = renderer.answered(place, &written, &manner).ok()?;
+            let turn = &full[place.end_in(&full)..];
+            let is_shown = texts.iter().all(|text| turn.contains(text));
+            is_shown.then(|| turn.to_owned())
+        });
+        let Some(turn) = turn else { continue };
+        let is_written_again = match manner.arguments.write(&call.arguments) {
+            Value::String(text) => !turn.contains(&text),
+            _ => false,
+        };
+        if !(is_written_again && shown.contains(&manner.with_objects())) {
+            shown.push(manner);
+        }
+    }
+    shown
 }
 
 struct Bench<'b, 'a> {
@@ -265,6 +274,22 @@ impl Bench<'_, '_> {
             }
         }
         None
+    }
+
+    /// Returns true if a part is the content by another name: in every place it renders, alone, as a part with the content would.
+    fn is_content(&self, slot: &Slot) -> bool {
+        let alone = Manner {
+            reasoning: Some(slot.clone()),
+            parts: true,
+            ..self.usual.clone()
+        };
+        let part = alone.write(&Assistant::default().thinking(probes::REASONING), None);
+        let content = alone.write(&Assistant::saying(probes::REASONING), None);
+        self.places.iter().all(|place| {
+            let [part, content] = [&part, &content]
+                .map(|message| self.renderer.answered(place, message, &alone).ok());
+            part == content
+        })
     }
 
     /// Adds a slot that shows its text: as another name for the first where both render alike, else as one of its own where

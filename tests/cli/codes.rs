@@ -7,7 +7,7 @@ use crate::bench::Bench;
 use crate::page;
 
 /// Chat templates of the project that examples are taken from.
-const CHATS: [&str; 4] = ["gpt_oss", "cohere2_moe", "muse_glimmer", "nemotron_nano_2"];
+const CHATS: [&str; 4] = ["gpt_oss", "apertus", "muse_glimmer", "nemotron_nano_2"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -50,6 +50,34 @@ fn arguments_that_are_taken_as_text_alone_come_back_as_either() {
     );
 }
 
+/// A chat template that writes a text as JSON once more takes objects: a response template that reads JSON within JSON alone loses them.
+#[test]
+fn arguments_are_objects_where_a_text_is_written_once_more() {
+    let called = "{% for c in m.tool_calls or [] %}<c>{{ c.function.name }}|{{ c.function.arguments | tojson }}</c>{% endfor %}";
+    let chat = chat(&[SAID, called].concat(), "");
+    let calls = |close: &str| {
+        CALLS
+            .replace(
+                r#""open": "<c>""#,
+                r#""open_pattern": "<c>(?P<name>[^|]*)\\|""#,
+            )
+            .replace(r#""close": "</c>""#, close)
+            .replace(
+                r#""{content}""#,
+                r#"{"name": "{name}", "arguments": "{content}"}"#,
+            )
+    };
+    let object = judged(&chat, &fields(&[CONTENT, &calls(r#""close": "</c>""#)]));
+    assert_all_back(&object);
+    assert_eq!(manner(&object, Kind::Call), "as usual");
+    let text = judged(
+        &chat,
+        &fields(&[CONTENT, &calls(r#""close_pattern": "(?<=\")</c>""#)]),
+    );
+    assert_eq!(manner(&text, Kind::Call), "as usual");
+    assert_kinds(&text, &[Kind::Call], &[Kind::Content]);
+}
+
 #[test]
 fn a_content_beside_calls_is_handed_over_as_the_chat_template_needs_it() {
     let null = format!(
@@ -110,6 +138,31 @@ fn content_as_parts_comes_back_as_text() {
         &fields(&[r#""content": {"open": "<t>", "close": "thicket</t>"}"#]),
     );
     assert_kinds(&lost, &[Kind::Content], &[]);
+}
+
+/// A part of another type that is written just as the content is, and nothing else, is the content by another name: no text of its own.
+#[test]
+fn a_part_that_is_written_as_the_content_is_no_further_text() {
+    let chat = |other: &str| {
+        chat(
+            &format!("{{% for p in m.content %}}{{% if p.type == 'text' %}}{{{{ p.text }}}}{other}{{% endif %}}{{% endfor %}}"),
+            "",
+        )
+        .replace("{{ m.content }}", "{{ m.content[0].text }}")
+    };
+    let setting = Setting {
+        parts: true,
+        ..Setting::default()
+    };
+    let response = fields(&[r#""content": {"close": "<end>"}"#]);
+    let has_another =
+        |judgement: &Judgement| row(judgement, Kind::Reasoning).is_some_and(|row| row.rendered);
+    let alike = "{% elif p.type == 'output_text' %}{{ p.text }}";
+    let judgement = setting.judge(&chat(alike), &response);
+    assert_all_back(&judgement);
+    assert!(!has_another(&judgement));
+    let marked = "{% elif p.type == 'output_text' %}<o>{{ p.text }}";
+    assert!(has_another(&setting.judge(&chat(marked), &response)));
 }
 
 #[test]

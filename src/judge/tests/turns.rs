@@ -153,6 +153,18 @@ fn a_turn_is_unmarked_where_its_prompt_has_what_it_lacks() {
     assert!(!judgement.unproved.contains(&Unproved::Unmarked));
 }
 
+/// The like of a text of the message may stand before the header as well, in what the chat template writes behind the tool's result.
+#[test]
+fn a_turn_is_marked_where_a_text_stands_before_its_header_too() {
+    let result = "{% if m.role == 'tool' %}null{% endif %}";
+    let lacking = turns(&format!("<bot>{SAID}{CALLED}"), &asked("<bot>"))
+        .replace("<end>{% endif %}", &format!("{result}<end>{{% endif %}}"));
+    assert!(lacking.contains(result));
+    let judgement = judged(&lacking, &fields(&[CONTENT, CALLS]));
+    assert_all_back(&judgement);
+    assert_eq!(judgement.unproved, []);
+}
+
 #[test]
 fn what_stands_at_the_end_of_every_conversation_is_not_the_messages() {
     let ended = |end: &str| {
