@@ -219,6 +219,20 @@ fn declared_types(schema: &Value, types: &mut Vec<Type>) {
     }
 }
 
+/// Returns true if the text becomes this value, which is no text, where the tools declare its type.
+pub(crate) fn is_coerced(raw: &str, value: &Value) -> bool {
+    let declared = match value {
+        Value::Null => Type::Null,
+        Value::Bool(_) => Type::Boolean,
+        Value::Int(_) => Type::Integer,
+        Value::Float(_) => Type::Number,
+        Value::Array(_) => Type::Array,
+        Value::Object(_) => Type::Object,
+        Value::String(_) => return false,
+    };
+    coerce_text(raw, &[declared]).as_ref() == Some(value)
+}
+
 /// The text as the first of the types that it can be; `None` when it stays text.
 fn coerce_text(raw: &str, types: &[Type]) -> Option<Value> {
     types.iter().find_map(|declared| match declared {

@@ -24,7 +24,7 @@ mod transform;
 mod xml_inline;
 
 pub use coerce::ToolSchemas;
-pub(crate) use coerce::Types;
+pub(crate) use coerce::{Types, is_coerced};
 pub use error::{ContentError, ContentErrorKind};
 pub(crate) use json_strings::{JsonStrings, Whereabouts};
 pub(crate) use transform::Node;

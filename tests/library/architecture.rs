@@ -69,6 +69,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "derive",
         &[
             "pattern",
+            "content",
             "chat_template",
             "response_template",
             "parser",

@@ -17,11 +17,14 @@ pub(in crate::derive) const NUMBER: char = '\u{10fffc}';
 /// Stands for a text that whoever renders gives, such as the value of a kwarg, as in `<think max=GIVEN>`.
 pub(in crate::derive) const GIVEN: char = '\u{10fffa}';
 
+/// Stands for a word that tells how many calls there are, or which is the last of them: `true` and `false` in `{"several": WORD, "calls":`.
+pub(in crate::derive) const WORD: char = '\u{10fff8}';
+
 /// Stands before and behind a text that is repeated as often as there are further calls, and not at all for one call: `all(r1, r2, r3)` is
 /// `all(rNUMBER`, then `, rNUMBER` between two of these, then `)`.
 pub(in crate::derive) const MORE: char = '\u{10fff9}';
 
-const ALL: [char; 6] = [KEY, NAME, ID, NUMBER, GIVEN, MORE];
+const ALL: [char; 7] = [KEY, NAME, ID, NUMBER, GIVEN, WORD, MORE];
 
 /// The pattern for a name that was captured before.
 pub(in crate::derive) const SAME_NAME: &str = "(?P=name)";
@@ -74,6 +77,7 @@ pub(in crate::derive) fn pattern(marker: &str) -> String {
             Some(ID) if end.is_empty() => pattern.push_str("(?:[^\\s]+)"),
             Some(ID) => pattern.push_str(&format!("(?:[^\\s{end}]*)")),
             Some(GIVEN) => pattern.push_str(&given(&end)),
+            Some(WORD) => pattern.push_str("\\w+"),
             Some(MORE) => {
                 let (again, behind) = rest.split_once(MORE).unwrap_or((rest, ""));
                 pattern.push_str(&format!("(?:{})*", self::pattern(again)));
@@ -97,6 +101,26 @@ pub(in crate::derive) fn counting(one: &str, two: &str) -> Option<String> {
     (start + end == one.len() && again.contains(NUMBER)).then(|| {
         let (before, behind) = (&two[..start], &two[two.len() - end..]);
         format!("{before}{MORE}{again}{MORE}{behind}")
+    })
+}
+
+/// Returns the texts behind one call, before another and before the end, with a slot for the word in which they first differ, where both go on
+/// alike behind it: the last of several calls may say so, as in `1, more yes;` and `2, more no;`. `None` where that is not so.
+pub(in crate::derive) fn differing_word(between: &str, after: &str) -> Option<(String, String)> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let shared = text::common_prefix(between, after);
+    let start = between[..shared].trim_end_matches(is_part).len();
+    let (one, other) = (&between[start..], &after[start..]);
+    let [one_rest, other_rest] = [one, other].map(|text| text.trim_start_matches(is_part));
+    let are_words = one.len() > one_rest.len() && other.len() > other_rest.len();
+    let is_alike = text::common_prefix(one_rest.trim_start(), other_rest.trim_start()) > 0;
+    let before = &between[..start];
+    // A word with a sign before it, as in `<|call|>`, is a part of another marker.
+    let is_apart = before.ends_with(char::is_whitespace) && !before.trim().is_empty();
+    (are_words && is_alike && is_apart).then(|| {
+        [one_rest, other_rest]
+            .map(|rest| format!("{before}{WORD}{rest}"))
+            .into()
     })
 }
 
@@ -169,7 +193,7 @@ pub(in crate::derive) fn filled(slot: char, text: &str) -> Option<usize> {
             let end = text.find(|c: char| !c.is_ascii_digit());
             Some(end.unwrap_or(text.len())).filter(|len| *len > 0)
         }
-        GIVEN => {
+        GIVEN | WORD => {
             let end = text.find(|c: char| !c.is_alphanumeric());
             Some(end.unwrap_or(text.len())).filter(|len| *len > 0)
         }
@@ -190,6 +214,7 @@ pub(in crate::derive) fn show(marker: &str) -> String {
         .replace(ID, "ID")
         .replace(NUMBER, "NUMBER")
         .replace(GIVEN, "GIVEN")
+        .replace(WORD, "WORD")
         .replace(MORE, "…")
 }
 
@@ -208,6 +233,31 @@ mod tests {
         assert_eq!(found("); all(r#);", "); all(r#);"), None);
         assert_eq!(found("); one", "); two"), None);
         assert_eq!(found(");", "; so);"), None, "nothing is counted");
+    }
+
+    #[test]
+    fn the_last_call_may_say_that_it_is() {
+        let differing = |between, after| differing_word(between, after);
+        let one = format!(", {WORD}]\n[");
+        let other = format!(", {WORD}]\n");
+        assert_eq!(differing(", true]\n[", ", false]\n"), Some((one, other)));
+        assert_eq!(
+            differing("</c><c>", "</c></calls>"),
+            None,
+            "a word is missing"
+        );
+        let others = differing("<|c|><|d|>", "<|c|><|e|>");
+        assert_eq!(others, None, "other markers");
+        assert_eq!(
+            differing(", true;", ", false]"),
+            None,
+            "nothing follows both"
+        );
+        assert_eq!(
+            differing("and use", "stop"),
+            None,
+            "nothing stands before both"
+        );
     }
 
     #[test]

@@ -20,6 +20,26 @@ pub(in crate::derive) fn escape_loosely(literal: &str) -> String {
     pattern
 }
 
+/// Returns the text before the one word in which all the literals differ, the words, and the text after it.
+pub(in crate::derive) fn differing_words<'t>(
+    literals: &[&'t str],
+) -> Option<(&'t str, Vec<&'t str>, &'t str)> {
+    let (first, others) = literals.split_first()?;
+    let shared =
+        |common: fn(&str, &str) -> usize| others.iter().map(|other| common(first, other)).min();
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let before = first[..shared(common_prefix)?].trim_end_matches(is_part);
+    let after = &first[first.len() - shared(common_suffix)?..];
+    let after = after.trim_start_matches(is_part);
+    let word =
+        |literal: &&'t str| literal.get(before.len()..literal.len().checked_sub(after.len())?);
+    let words: Vec<&str> = literals.iter().map(word).collect::<Option<_>>()?;
+    let are_words = words
+        .iter()
+        .all(|word| !word.is_empty() && word.chars().all(is_part));
+    are_words.then_some((before, words, after))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

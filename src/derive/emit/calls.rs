@@ -241,7 +241,17 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
             let pattern = format!("{BEHIND_BRACKET}{LINE_END}");
             candidate("at the end of its line", because, Some(pattern))
         });
-        let candidates = std::iter::once(usual).chain(at_line);
+        let next_at_line =
+            (calls.parallel && !next.is_empty() && next_begins_line(calls)).then(|| {
+                let because = "what opens a call may stand within a line of an argument as well";
+                let pattern = stop(calls, ends, &format!("(?<=\\n[^\\S\\n]*){next}"));
+                candidate(
+                    "where the next begins a line or the turn ends",
+                    because,
+                    pattern,
+                )
+            });
+        let candidates = std::iter::once(usual).chain(at_line).chain(next_at_line);
         return choices.choose(DecisionId::CallClose, candidates).flatten();
     }
     let close = written.behind(own, Captures::None);
@@ -340,6 +350,13 @@ fn ends_line(calls: &ToolCalls) -> bool {
     let between = format!("{}{}", calls.separator, calls.call.0);
     let is_followed = begins_line(&behind_last) && (!calls.parallel || begins_line(&between));
     !matches!(calls.body, Body::Pairs(_)) && (calls.call.1.ends_with('\n') || is_followed)
+}
+
+/// Returns true if every call but the first begins a line, which the call before it may have ended.
+fn next_begins_line(calls: &ToolCalls) -> bool {
+    let between = format!("{}{}{}", calls.call.1, calls.separator, calls.call.0);
+    let space = &between[..between.len() - between.trim_start().len()];
+    space.contains('\n') || matches!(&calls.body, Body::Pairs(pairs) if pairs.ends_line())
 }
 
 /// Returns the close of a call that is closed by punctuation of JSON. That may stand in the body as well, so it closes the call only where

@@ -173,7 +173,7 @@ fn outside_texts(argument: &Pairs, list: &str) -> String {
     let opened = slot::pattern(around.between.trim());
     match (&argument.style, argument.quotes()) {
         // What begins a text may end one as well, as in `a="x="`, so that all since the opening of the list is read.
-        (Style::Json(around), _) => {
+        (Style::Json { around, .. }, _) => {
             let constants = [
                 &argument.open,
                 &argument.separator,

@@ -24,6 +24,9 @@ pub(super) struct Names {
     pub(super) signs: Vec<char>,
     /// True if a name is a word, with dots, dashes, colons and slashes in it.
     pub(super) words: bool,
+    /// The first character of what closes a call, where no name or id at the end of its marker has that in it: a call without arguments may
+    /// end there. Empty where there is none.
+    pub(super) end: String,
     /// True if an id may be left out even where nothing but white space ends it.
     pub(super) ids_left_out: bool,
 }
@@ -103,6 +106,14 @@ pub(super) fn ends_id_nowhere(marker: &str) -> bool {
 fn is_ended_nowhere(rest: &str) -> bool {
     let is_slot = rest.starts_with(slot::is_one);
     (is_slot || slot::stop(rest).is_empty()) && !slot::begins_apart(rest)
+}
+
+/// Returns the text that ends an id, where only all of it does: ids have the sign in them that it begins with, as in `f:0` before `:>`.
+fn long_end(end: &str) -> Option<&str> {
+    let end = end.split(slot::is_one).next().unwrap_or_default();
+    let end = end.split(char::is_whitespace).next().unwrap_or_default();
+    let is_in_ids = end.starts_with(['.', ':', '/', '-', '_']);
+    (is_in_ids && end.chars().nth(1).is_some()).then_some(end)
 }
 
 /// Returns true if a marker is made of the characters of JSON, between which white space may stand: `{"name": "NAME", "arguments": `.
@@ -205,9 +216,15 @@ fn written(
                 } else {
                     "(?:"
                 };
-                pattern.push_str(&format!("{id}[^\\s{stop}]{some})"));
+                let sign = match long_end(end) {
+                    Some(end) => format!("(?:(?!{})[^\\s])", text::escape(end)),
+                    None if rest.is_empty() => format!("[^\\s{stop}{}]", names.end),
+                    None => format!("[^\\s{stop}]"),
+                };
+                pattern.push_str(&format!("{id}{sign}{some})"));
             }
             slot::NUMBER => pattern.push_str("\\d+"),
+            slot::WORD => pattern.push_str("\\w+"),
             slot::GIVEN => pattern.push_str(&slot::given(&stop)),
             _ => pattern.push_str(&word),
         }
@@ -287,6 +304,28 @@ mod tests {
     }
 
     /// Where white space alone ends an id, nothing tells by itself that there is none.
+    #[test]
+    fn an_id_ends_where_all_that_follows_it_begins() {
+        let marker = |behind: &str| format!("({}{behind}", slot::ID);
+        assert!(open(&marker(":>"), Captures::All).starts_with("\\((?P<id>(?:(?!:>)[^\\s])*)"));
+        assert!(open(&marker(": "), Captures::All).starts_with("\\((?P<id>[^\\s:]*)"));
+        assert!(open(&marker("|>"), Captures::All).starts_with("\\((?P<id>[^\\s|]*)"));
+    }
+
+    /// A call without arguments ends behind its id, before what closes every call.
+    #[test]
+    fn the_last_id_ends_where_its_call_may() {
+        let open = |marker: &str| {
+            let names = Names {
+                end: ">".to_owned(),
+                ..Names::default()
+            };
+            opening(&Pieces::default(), marker, " x", Captures::All, &names)
+        };
+        assert!(open(&format!("f #{}", slot::ID)).ends_with("(?P<id>[^\\s>]*)\\s*"));
+        assert!(open(&format!("#{} f", slot::ID)).starts_with("#(?P<id>[^\\s]*)"));
+    }
+
     #[test]
     fn an_id_may_be_left_out() {
         let marker = format!("({} {} ", slot::ID, slot::NAME);

@@ -25,6 +25,7 @@ use crate::derive::choice::{Candidate, Choices};
 use crate::derive::compare::{slot, text};
 use crate::derive::probe;
 use crate::derive::read::analysis::Analysis;
+use crate::derive::read::arguments::{Pairs, Style};
 use crate::judge::slot::Slot;
 use crate::response_template::{Delimiter, Document, FieldDocument};
 use crate::value::{Map, Value, json};
@@ -132,6 +133,19 @@ const JSON_STRING: &str = r#""(?:[^"\\]|\\.)*""#;
 
 /// A pattern for the beginning of a JSON value.
 const JSON_BEGINNING: &str = r#"(?:["\[{]|-?\d|(?:true|false|null)\b)"#;
+
+/// A pattern for the beginning of a value of which some are no JSON: `None`, `True`.
+const NEARLY_JSON_BEGINNING: &str = r#"(?:["\[{]|-?\w)"#;
+
+/// A pattern for the beginning of an argument's value, where that tells where the argument's name ends.
+fn value_beginning(argument: &Pairs) -> &'static str {
+    match argument.style {
+        Style::Json {
+            is_whole: false, ..
+        } => NEARLY_JSON_BEGINNING,
+        _ => JSON_BEGINNING,
+    }
+}
 
 /// A pattern for a marker that may be missing, and for the white space after it; nothing for no marker.
 fn optional(marker: &str) -> String {

@@ -1,7 +1,7 @@
 //! Arguments with keys and values apart, as `xml-inline` reads them.
 
 use super::tokens::Tokens;
-use super::{JSON_BEGINNING, loose, value_first};
+use super::{loose, value_beginning, value_first};
 use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::{slot, text};
@@ -25,18 +25,13 @@ pub(super) fn content_args(pieces: &Pieces, argument: &Pairs, choices: &Choices)
     let mut args = Map::from_iter([("tag_pattern".to_owned(), Value::from(pattern))]);
     let parser = match &argument.style {
         Style::Text => None,
-        Style::Json(_) => Some(probe::object([("name", Value::from("json"))])),
+        Style::Json { is_whole: true, .. } => Some(probe::object([("name", Value::from("json"))])),
+        Style::Json { .. } => Some(json_parser([("allow_non_json", Value::Bool(true))])),
         Style::Quoted(open, close) => {
             let pair = vec![Value::from(open.as_str()), Value::from(close.as_str())];
-            Some(probe::object([
-                ("name", Value::from("json")),
-                (
-                    "args",
-                    probe::object([
-                        ("string_delims", vec![Value::from(pair)].into()),
-                        ("allow_non_json", Value::Bool(true)),
-                    ]),
-                ),
+            Some(json_parser([
+                ("string_delims", vec![Value::from(pair)].into()),
+                ("allow_non_json", Value::Bool(true)),
             ]))
         }
     };
@@ -44,6 +39,11 @@ pub(super) fn content_args(pieces: &Pieces, argument: &Pairs, choices: &Choices)
         args.insert("value_parser".to_owned(), parser);
     }
     args
+}
+
+/// `json` as the parser of a value, with these arguments.
+fn json_parser<const N: usize>(args: [(&str, Value); N]) -> Value {
+    probe::object([("name", Value::from("json")), ("args", probe::object(args))])
 }
 
 /// The argument with white space where models may put some.
@@ -55,7 +55,10 @@ fn spaced(pieces: &Pieces, argument: &Pairs) -> Pairs {
     Pairs {
         value: argument.value.iter().map(space).collect(),
         style: match &argument.style {
-            Style::Json(around) => Style::Json(space(around)),
+            Style::Json { around, is_whole } => Style::Json {
+                around: space(around),
+                is_whole: *is_whole,
+            },
             other => other.clone(),
         },
         ..argument.clone()
@@ -124,7 +127,7 @@ fn between_arguments(argument: &Pairs) -> String {
 /// Returns the text between the name of an argument and its value.
 fn behind_key(argument: &Pairs) -> &str {
     match &argument.style {
-        Style::Json(around) => &around.between,
+        Style::Json { around, .. } => &around.between,
         _ => argument.value.first().map_or("", |around| &around.between),
     }
 }
@@ -134,7 +137,7 @@ fn behind_key(argument: &Pairs) -> &str {
 fn is_said_again(argument: &Pairs) -> bool {
     let begins_json = |sign| matches!(sign, '[' | '{' | '"' | '-');
     let ends_name = behind_key(argument).trim().chars().next();
-    matches!(&argument.style, Style::Json(around) if around.close.contains(slot::KEY))
+    matches!(&argument.style, Style::Json { around, .. } if around.close.contains(slot::KEY))
         && ends_name.is_some_and(|sign| !sign.is_alphanumeric() && !begins_json(sign))
 }
 
@@ -168,7 +171,7 @@ fn bare_key(argument: &Pairs, group: &str, keys: Keys) -> String {
     let others = argument.value.iter().filter(|_| !is_whole);
     let others = others.map(|around| slot::stop(&around.between));
     let mut stop = slot::stop(between);
-    for sign in others.chain([slot::stop(argument.separator.trim())]) {
+    for sign in others.chain([slot::stop(&argument.separator)]) {
         if !stop.contains(&sign) {
             stop.push_str(&sign);
         }
@@ -187,7 +190,7 @@ fn bare_key(argument: &Pairs, group: &str, keys: Keys) -> String {
     }
     if is_apart(argument) && is_whole {
         // `--a b 1` is an argument of the name `a b`.
-        let end = format!("(?!\\s+{JSON_BEGINNING})");
+        let end = format!("(?!\\s+{})", value_beginning(argument));
         return format!("{open}{group}(?=\\S)(?:{end}[^\\r\\n{stop}])+)");
     }
     if is_apart(argument) {
@@ -195,7 +198,8 @@ fn bare_key(argument: &Pairs, group: &str, keys: Keys) -> String {
     }
     if is_whole && argument.are_json() {
         // `a:b:1` is an argument of the name `a:b`, whose value begins as JSON does.
-        let end = format!("(?!\\s*{}\\s*{JSON_BEGINNING})", slot::pattern(marker));
+        let marker = slot::pattern(marker);
+        let end = format!("(?!\\s*{marker}\\s*{})", value_beginning(argument));
         return format!("{open}{group}(?=\\S)(?:{end}[^\\r\\n{stop}])+)");
     }
     if is_whole {
@@ -216,8 +220,14 @@ fn bare_key(argument: &Pairs, group: &str, keys: Keys) -> String {
             .copied()
             .filter(|one| !begins_another(one))
             .collect();
+        // Where a value follows that has the shorter one before it, nothing else tells that white space before that is not the name's.
+        let is_spaced = behind_key(argument).starts_with(char::is_whitespace);
+        let last = match is_spaced && ends.len() < betweens.len() {
+            true => "(?<!\\s)",
+            false => "",
+        };
         let end = format!("(?!\\s*{}{space})", any_of(&ends));
-        return format!("{open}{group}(?=\\S)(?:{end}[^\\r\\n{stop}])+)");
+        return format!("{open}{group}(?=\\S)(?:{end}[^\\r\\n{stop}])+{last})");
     }
     // A name may have spaces in it, but neither begins nor ends with one.
     format!("{open}{group}[^\\s{stop}](?:[^\\r\\n{stop}]*[^\\s{stop}])?)")
@@ -237,7 +247,7 @@ fn brackets_in_values(argument: &Pairs) -> &'static [&'static str] {
 fn is_apart(argument: &Pairs) -> bool {
     let is_blank = |around: &Around| around.between.trim().is_empty();
     match &argument.style {
-        Style::Json(around) => is_blank(around),
+        Style::Json { around, .. } => is_blank(around),
         _ => argument.value.iter().any(is_blank),
     }
 }
@@ -247,7 +257,7 @@ fn ends_nowhere(argument: &Pairs) -> bool {
     let is_open = |around: &Around| around.close.trim().is_empty();
     !argument.separator.trim().is_empty()
         || match &argument.style {
-            Style::Json(around) => is_open(around),
+            Style::Json { around, .. } => is_open(around),
             _ => argument.value.iter().all(is_open),
         }
 }
@@ -285,13 +295,13 @@ fn pattern(argument: &Pairs, keys: Keys, is_exact: bool) -> String {
         _ => format!("(?:{}\\s*)?", slot::pattern(separator)),
     };
     let key = key(argument, "(?P<key>", keys);
-    let mut pattern = format!("{separated}{key}{}", values(argument));
+    let next = key_and_between(argument, keys);
+    let spaced = match separator {
+        "" => next.clone(),
+        separator => format!("{}\\s*{next}", slot::pattern(separator)),
+    };
+    let mut pattern = format!("{separated}{key}{}", values(argument, &spaced));
     if ends_nowhere(argument) {
-        let next = key_and_between(argument, keys);
-        let spaced = match separator {
-            "" => next.clone(),
-            separator => format!("{}\\s*{next}", slot::pattern(separator)),
-        };
         pattern.push_str(&match gap(argument) {
             _ if is_exact => {
                 let between = text::escape(&between_arguments(argument));
@@ -328,14 +338,21 @@ const BLANK: &str = "\\s+";
 /// space belongs to the value.
 ///
 /// Where texts stand in quotes, these are taken as a part of the value, since they tell that it is a text. The quotes around a text that
-/// has such a quote in it are not taken.
-fn values(argument: &Pairs) -> String {
+/// has such a quote in it are not taken. Where nothing but white space closes some of the values, they end with their line, or else before
+/// `next`, the beginning of another argument.
+fn values(argument: &Pairs, next: &str) -> String {
     let around = argument.value.as_slice();
-    if let Style::Json(Around { between, close }) = &argument.style {
+    if let Style::Json {
+        around: Around { between, close },
+        ..
+    } = &argument.style
+    {
         let (between, lead) = split_space(between, Edge::End);
         let (close, trail) = split_space(close, Edge::Start);
-        // A text of the value may have in it what closes the value, and an object what looks like the next argument.
-        let any = match ends_nowhere(argument) {
+        // A text of the value may have in it what closes the value, and a list or an object what looks like the next argument, or ends as
+        // the value is closed: `{{"a": 1}}` is an object in braces.
+        let is_json_sign = |sign| matches!(sign, ']' | '}' | ',');
+        let any = match ends_nowhere(argument) || close.starts_with(is_json_sign) {
             true => Tokens::json().any(),
             false => Tokens::json().flat(),
         };
@@ -391,9 +408,19 @@ fn values(argument: &Pairs) -> String {
             text::escape(quotes.0.trim()),
         ))
     });
+    let gap = match argument.separator.trim() {
+        "" => BLANK,
+        _ => "\\s*",
+    };
     let alternatives = around.into_iter().map(|Around { between, close }| {
         let (between, lead) = split_space(between, Edge::End);
-        value(&slot::pattern(between), lead, close)
+        let value = value(&slot::pattern(between), lead, close);
+        match close.trim() {
+            "" if ends_nowhere(argument) => value,
+            "" if close.contains('\n') => format!("{value}(?=[^\\S\\n]*(?:\\n|\\Z))"),
+            "" => format!("{value}(?={gap}{next}|\\s*\\Z)"),
+            _ => value,
+        }
     });
     let alternatives: Vec<String> = quoted
         .into_iter()
@@ -415,31 +442,13 @@ fn value(between: &str, lead: &str, close: &str) -> String {
 
 /// A pattern for any of the literals. If they differ in one word only, the words are the alternatives and the rest is written once.
 fn any_of(literals: &[&str]) -> String {
-    differing_words(literals)
+    text::differing_words(literals)
         .map(|(before, words, after)| {
             let [before, after] = [before, after].map(slot::pattern);
             format!("{before}(?:{}){after}", words.join("|"))
         })
         .or_else(|| super::any_of(literals))
         .unwrap_or_default()
-}
-
-/// Returns the text before the one word in which all the literals differ, the words, and the text after it.
-fn differing_words<'t>(literals: &[&'t str]) -> Option<(&'t str, Vec<&'t str>, &'t str)> {
-    let (first, others) = literals.split_first()?;
-    let shared =
-        |common: fn(&str, &str) -> usize| others.iter().map(|other| common(first, other)).min();
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let before = first[..shared(text::common_prefix)?].trim_end_matches(is_part);
-    let after = &first[first.len() - shared(text::common_suffix)?..];
-    let after = after.trim_start_matches(is_part);
-    let word =
-        |literal: &&'t str| literal.get(before.len()..literal.len().checked_sub(after.len())?);
-    let words: Vec<&str> = literals.iter().map(word).collect::<Option<_>>()?;
-    let are_words = words
-        .iter()
-        .all(|word| !word.is_empty() && word.chars().all(is_part));
-    are_words.then_some((before, words, after))
 }
 
 /// Which edge of a literal touches the value.
@@ -473,6 +482,82 @@ fn optional_space(space: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::derive::read::unread::Unread;
+    use crate::pattern::Pattern;
+
+    fn around(between: &str, close: &str) -> Around {
+        Around {
+            between: between.to_owned(),
+            close: close.to_owned(),
+        }
+    }
+
+    /// The keys and values that are found in the text, where arguments are written with these texts around their values.
+    fn found(style: Style, value: Vec<Around>, keys: Keys, text: &str) -> Vec<(String, String)> {
+        let argument = Pairs {
+            open: " ".to_owned(),
+            order: Order::KeyFirst,
+            value,
+            separator: String::new(),
+            name_quotes: None,
+            style,
+            unread: Unread::default(),
+        };
+        let pattern = Pattern::regex(&pattern(&argument, keys, false)).unwrap();
+        let all = pattern.find_iter(text).map(|found| {
+            let found = found.unwrap();
+            let group = |name: &str| text[found.group(name).unwrap()].to_owned();
+            (group("key"), group("value"))
+        });
+        all.collect()
+    }
+
+    fn pairs<const N: usize>(pairs: [(&str, &str); N]) -> Vec<(String, String)> {
+        let pairs = pairs.into_iter();
+        pairs
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn an_object_in_braces_ends_with_the_second_of_two() {
+        let json = |text: &str| {
+            let style = Style::Json {
+                around: around("={", "}"),
+                is_whole: true,
+            };
+            found(style, vec![around("={", "}")], Keys::BeforeSign, text)
+        };
+        assert_eq!(
+            json(r#"a={{"b": {"c": 1}}} d={"}"} e={[1]}"#),
+            pairs([("a", r#"{"b": {"c": 1}}"#), ("d", r#""}""#), ("e", "[1]")])
+        );
+    }
+
+    /// Texts stand in quotes, and only the line or the next argument ends what is none.
+    #[test]
+    fn values_that_nothing_closes_end_with_their_line_or_before_the_next() {
+        let lines = vec![around(": «", "»\n"), around(": ", "\n")];
+        let text = " a: 1\n b: «x\ny»\n c: [2]\n";
+        let expected = pairs([("a", "1"), ("b", "x\ny"), ("c", "[2]")]);
+        assert_eq!(found(Style::Text, lines, Keys::BeforeSign, text), expected);
+        let apart = vec![around("=«", "»"), around("=", "")];
+        let expected = pairs([("a", "1"), ("b", "x y"), ("c", "[2]")]);
+        let text = " a=1 b=«x y» c=[2]";
+        assert_eq!(found(Style::Text, apart, Keys::BeforeSign, text), expected);
+    }
+
+    #[test]
+    fn a_name_before_the_shorter_of_two_markers_has_no_white_space_at_its_end() {
+        let either = |text: &str| {
+            let value = vec![around(" => '", "',"), around(" => ", ",")];
+            found(Style::Text, value, Keys::BeforeMarker, text)
+        };
+        assert_eq!(
+            either("a[] => 'b', c d => 2,"),
+            pairs([("a[]", "b"), ("c d", "2")])
+        );
+    }
 
     #[test]
     fn literals_that_differ_in_a_word_share_the_rest() {

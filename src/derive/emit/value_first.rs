@@ -1,7 +1,7 @@
 //! Arguments whose values stand before their keys, as in `1 as harbor`.
 
-use super::JSON_BEGINNING;
 use super::tokens::Tokens;
+use super::value_beginning;
 use crate::derive::compare::slot;
 use crate::derive::read::arguments::{Around, Pairs, Style};
 
@@ -12,7 +12,7 @@ use crate::derive::read::arguments::{Around, Pairs, Style};
 /// line ends, if a line does end there; or else where a value of JSON begins behind white space; or else at the first white space.
 pub(super) fn pattern(argument: &Pairs) -> String {
     let (around, value) = match &argument.style {
-        Style::Json(around) => (Some(around), format!("(?:{})+?", Tokens::json().any())),
+        Style::Json { around, .. } => (Some(around), format!("(?:{})+?", Tokens::json().any())),
         Style::Text | Style::Quoted(..) => (argument.value.first(), ".*?".to_owned()),
     };
     let Some(Around { between, close }) = around else {
@@ -26,9 +26,15 @@ pub(super) fn pattern(argument: &Pairs) -> String {
     let (stop, end) = match (close.trim(), argument.separator.trim()) {
         ("", "") if gap.contains('\n') => (String::new(), "(?=\\s*\\n|\\s*\\Z)".to_owned()),
         ("", "") if argument.are_json() => {
-            (String::new(), format!("(?=\\s+{JSON_BEGINNING}|\\s*\\Z)"))
+            let next = value_beginning(argument);
+            (String::new(), format!("(?=\\s+{next}|\\s*\\Z)"))
         }
         ("", "") => ("\\s".to_owned(), "(?=\\s|\\Z)".to_owned()),
+        // A word parts two arguments, of which a name has the letters in it, too.
+        ("", separator) if slot::stop(&argument.separator).is_empty() => {
+            let separator = slot::pattern(separator);
+            (String::new(), format!("(?:\\s+{separator}\\b|\\s*\\Z)"))
+        }
         ("", separator) => {
             let stop = slot::stop(separator);
             (stop, format!("\\s*(?:{}|\\Z)", slot::pattern(separator)))
@@ -44,7 +50,7 @@ pub(super) fn pattern(argument: &Pairs) -> String {
 /// A pattern for what an argument begins with, up to its value and with the first sign of that where the values are JSON.
 pub(super) fn beginning(argument: &Pairs) -> String {
     let value = match argument.are_json() {
-        true => JSON_BEGINNING,
+        true => value_beginning(argument),
         false => "(?=\\S)",
     };
     format!("{}{value}", opening(argument))
@@ -80,7 +86,10 @@ mod tests {
             separator: separator.to_owned(),
             name_quotes: None,
             style: match is_json {
-                true => Style::Json(around),
+                true => Style::Json {
+                    around,
+                    is_whole: true,
+                },
                 false => Style::Text,
             },
             unread: Unread::default(),
@@ -115,6 +124,12 @@ mod tests {
         let text = "\"a; b\" -> in stock; {\"d\": 1} -> c";
         let expected = told(&[("\"a; b\"", "in stock"), ("{\"d\": 1}", "c")]);
         assert_eq!(read(separated, true, text), expected);
+
+        // A word parts two, and its letters may be in a name.
+        let joined = [" ", " as ", "", " and"];
+        let text = " \"a and b\" as brand and \"x\" as c d";
+        let expected = told(&[("\"a and b\"", "brand"), ("\"x\"", "c d")]);
+        assert_eq!(read(joined, true, text), expected);
 
         let closed = ["<put>", "<as>", "</put>", ""];
         let text = "<put>some text<as>in stock</put><put>1<as>c</put>";

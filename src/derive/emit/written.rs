@@ -187,6 +187,22 @@ fn signs(calls: &ToolCalls, no_arguments: Option<&NoArguments>) -> Vec<char> {
     signs
 }
 
+/// The first character of what closes a call whose marker ends with its id, where arguments that stand apart would follow; as a part of a
+/// character class. A word closes no call within an id.
+fn end(calls: &ToolCalls) -> String {
+    let is_id_last = calls.call.0.trim().ends_with(slot::ID);
+    let is_last = is_id_last && matches!(calls.body, Body::Pairs(_));
+    let sign = calls
+        .call
+        .1
+        .trim()
+        .chars()
+        .next()
+        .filter(|sign| is_last && !sign.is_alphanumeric());
+    sign.map(|sign| slot::stop(&sign.to_string()))
+        .unwrap_or_default()
+}
+
 impl<'a> Written<'a> {
     pub(super) fn new(
         analysis: &'a Analysis,
@@ -202,6 +218,7 @@ impl<'a> Written<'a> {
             names: Names {
                 taken: taken(analysis, calls),
                 signs: signs(calls, no_arguments),
+                end: end(calls),
                 words: are_words(choices),
                 ids_left_out: are_ids_left_out(calls, choices),
             },

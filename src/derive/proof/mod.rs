@@ -359,8 +359,8 @@ fn about_types(bench: Bench<'_>, proof: &mut Proof) {
         && let Body::Pairs(pairs) = &calls.body
     {
         let without = match pairs.style {
-            Style::Json(_) => return,
-            Style::Quoted(..) => {
+            Style::Json { is_whole: true, .. } => return,
+            Style::Json { .. } | Style::Quoted(..) => {
                 "without tools every argument that is not JSON comes back as a string"
             }
             Style::Text => "without tools every argument comes back as a string",

@@ -4,6 +4,7 @@ use super::anchor::Anchor;
 use super::arguments::{Around, Pairs, Style};
 use super::escaped::Escaped;
 use super::unread::Unread;
+use crate::content;
 use crate::derive::choice::{Candidate, DecisionId};
 use crate::derive::probe::{self, Dialect};
 use crate::derive::render::conversation::Context;
@@ -57,13 +58,19 @@ pub(in crate::derive) fn learn(
             })
         })
     };
+    let are_texts_json = |around: &Around| {
+        let mut texts = [text.as_str()].into_iter().chain(ODD_TEXTS);
+        texts.all(|text| is_written(around, &Value::from(text)))
+    };
     // Some templates write the members of an object as arguments of their own, and all else as JSON.
-    let is_json = |around: &Around| {
-        let texts = [text.as_str()].into_iter().chain(ODD_TEXTS);
-        let mut values = texts.map(Value::from).chain(of_each_kind());
+    let is_whole = |around: &Around| {
+        let mut values = of_each_kind().into_iter();
         values.all(|value| value.as_object().is_some() || is_written(around, &value))
     };
-    let json = any.filter(is_json);
+    let json = any.filter(are_texts_json).map(|around| Style::Json {
+        is_whole: is_whole(&around),
+        around,
+    });
     let quotes = pairs.quotes();
     let written = |value: &Value| {
         let turn = turn_with(value)?;
@@ -75,13 +82,21 @@ pub(in crate::derive) fn learn(
         let is_read = json_in_quotes(&list, &quotes) == Some(texts);
         Some(candidates(quotes, &list, is_read))
     });
-    let json = json.map(|around| {
-        Candidate::new(
+    let json = json.map(|style| match style {
+        Style::Json {
+            is_whole: false, ..
+        } => Candidate::new(
+            "as JSON, where it is",
+            "JSON, and text where it is none, which the tools' schemas type",
+            "texts are written as JSON, in quotes, and some values of other types are not",
+            style,
+        ),
+        _ => Candidate::new(
             "as JSON, each",
             "JSON",
             "values of every type are written as JSON, texts in quotes",
-            Style::Json(around),
-        )
+            style,
+        ),
     });
     let text = Candidate::new(
         "as text",
@@ -95,7 +110,7 @@ pub(in crate::derive) fn learn(
         .choose(DecisionId::ArgumentValues, candidates)
         .unwrap_or(Style::Text);
     let unread = |value: Value| {
-        if let Style::Json(around) = &style {
+        if let Style::Json { around, .. } = &style {
             // It is shown with its name, which may be written otherwise than other names are.
             let turn = turn_with(&value).filter(|_| !is_written(around, &value))?;
             return pairs.argument(&turn, frame).map(str::to_owned);
@@ -110,16 +125,23 @@ pub(in crate::derive) fn learn(
         };
         (!is_read).then_some(written)
     };
+    let untyped = |value: Value| {
+        let written = written(&value)?;
+        let is_json = json::parse(written.trim()).is_ok_and(|parsed| parsed == value);
+        (!is_json && !content::is_coerced(&written, &value)).then_some(written)
+    };
     let array = Value::Array(vec![Value::from("opal"), Value::Bool(true), Value::Null]);
     let signs = match &style {
         Style::Text => Escaped::find(["opal", "drift"], |text| written(&Value::from(text))),
-        Style::Json(_) | Style::Quoted(..) => None,
+        Style::Json { .. } | Style::Quoted(..) => None,
     };
     pairs.unread = Unread {
         texts: unread(Value::from(SIGNS)),
         signs,
         objects: unread(probe::object([("violet", array.clone())])),
         arrays: unread(array),
+        booleans: untyped(Value::Bool(true)),
+        nulls: untyped(Value::Null),
     };
     pairs.style = style;
 }

@@ -8,7 +8,7 @@ use super::unread::Unread;
 use crate::derive::choice::{self, Candidate, Choices, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::repeated::{self, Repeated};
-use crate::derive::compare::slot;
+use crate::derive::compare::{slot, text};
 use crate::value::Map;
 
 /// The text around the key and the value of each argument, white space included.
@@ -50,7 +50,11 @@ pub(in crate::derive) enum Style {
     /// Values stand as their texts, and the tools' schemas tell the types of those that are not texts.
     Text,
     /// Values are JSON, with these texts around each.
-    Json(Around),
+    Json {
+        around: Around,
+        /// True if every value is. Otherwise texts are JSON, and what is none, such as `None`, is typed by the tools' schemas.
+        is_whole: bool,
+    },
     /// Values are JSON whose strings stand between these texts instead of quotes. Values that are not JSON are texts.
     Quoted(String, String),
 }
@@ -272,9 +276,9 @@ pub(in crate::derive) fn pairs(
 }
 
 impl Pairs {
-    /// Returns true if every value is written as JSON.
+    /// Returns true if values are written as JSON, but for those that cannot be.
     pub(in crate::derive) fn are_json(&self) -> bool {
-        matches!(self.style, Style::Json(_))
+        matches!(self.style, Style::Json { .. })
     }
 
     /// Returns true if an argument ends its line.
@@ -292,7 +296,7 @@ impl Pairs {
     /// Returns the texts around a value as it is read.
     fn around(&self) -> Vec<&Around> {
         match &self.style {
-            Style::Json(around) => vec![around],
+            Style::Json { around, .. } => vec![around],
             _ => self.value.iter().collect(),
         }
     }
@@ -416,7 +420,7 @@ impl Pairs {
             self.separator = separator.to_owned();
             self.open.insert_str(0, &before);
             let json = match &mut self.style {
-                Style::Json(around) => Some(around),
+                Style::Json { around, .. } => Some(around),
                 _ => None,
             };
             for one in self.value.iter_mut().chain(json) {
@@ -427,8 +431,8 @@ impl Pairs {
         }
     }
 
-    /// Returns the text that stands around every value, of whatever type and whether quoted or not; `None` where the text around a value
-    /// tells its type.
+    /// Returns the text that stands around every value, of whatever type and whether quoted or not. A word of it may tell the type: there is
+    /// then a slot for it. `None` where more of the text tells the type.
     pub(in crate::derive) fn around_any(&self) -> Option<Around> {
         let shortest = self
             .value
@@ -437,7 +441,25 @@ impl Pairs {
         let is_in_all = self.value.iter().all(|one| {
             one.between.starts_with(&shortest.between) && one.close.ends_with(&shortest.close)
         });
-        is_in_all.then(|| shortest.clone())
+        match is_in_all {
+            true => Some(shortest.clone()),
+            false => self.around_typed(),
+        }
+    }
+
+    /// Returns the text that stands around every value but for one word before it: `INTEGER` and `TEXT` in `a;INTEGER:1` and `b;TEXT:"c"`.
+    fn around_typed(&self) -> Option<Around> {
+        let bare = self
+            .value
+            .iter()
+            .map(|one| without_quotes(&one.between, &one.close));
+        let (betweens, closes): (Vec<&str>, Vec<&str>) = bare.unzip();
+        let (before, _, behind) = text::differing_words(&betweens)?;
+        let close = *closes.first()?;
+        closes.iter().all(|other| *other == close).then(|| Around {
+            between: format!("{before}{}{behind}", slot::WORD),
+            close: close.to_owned(),
+        })
     }
 
     /// Returns the value of a call's only argument as it is written, with its quotes.
@@ -454,7 +476,14 @@ impl Pairs {
         );
         let argument = self.argument(turn, frame)?.strip_suffix(&close)?;
         match self.order {
-            Order::KeyFirst => argument.strip_prefix(key)?.strip_prefix(between),
+            Order::KeyFirst => {
+                let rest = argument.strip_prefix(key)?;
+                let Some((before, behind)) = between.split_once(slot::WORD) else {
+                    return rest.strip_prefix(between);
+                };
+                let rest = rest.strip_prefix(before)?;
+                rest[slot::filled(slot::WORD, rest)?..].strip_prefix(behind)
+            }
             Order::ValueFirst => argument.strip_suffix(key)?.strip_suffix(between),
         }
     }

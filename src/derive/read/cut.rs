@@ -31,7 +31,7 @@ pub(in crate::derive) enum Body {
     /// The arguments, an object in a dialect of JSON.
     Dialect(JsonDialect),
     /// The arguments, each with its key and its value apart.
-    Pairs(Pairs),
+    Pairs(Box<Pairs>),
 }
 
 /// The paths to the parts of a call in its JSON object.
@@ -118,7 +118,7 @@ impl Form {
             Self::Pairs => named(
                 each(turn, calls, |rest, call| {
                     let (pairs, span) = arguments::pairs(pieces, rest, &call.arguments, choices)?;
-                    Some((span, Body::Pairs(pairs)))
+                    Some((span, Body::Pairs(Box::new(pairs))))
                 }),
                 calls,
             ),

@@ -14,7 +14,7 @@ use super::thought::Reasoning;
 use crate::derive::choice::{self, Candidate, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::repeated::{self, Repeated};
-use crate::derive::compare::slot;
+use crate::derive::compare::{slot, text};
 use crate::derive::evidence::finding::Finding;
 use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Call, Dialect};
@@ -66,6 +66,27 @@ impl Cut {
         ends(self) == ends(other)
     }
 
+    /// Returns true if the texts before all calls differ in one word alone, and the texts behind them do not. Both then have a slot for it: `{"several": false, "calls": [` stands before one call, for example, and `{"several": true, "calls": [`
+    /// before two.
+    fn opens_but_for_a_word(&mut self, other: &mut Self) -> bool {
+        let last =
+            |cut: &Self| slot::without_numbers(cut.literals.last().map_or("", |last| last.trim()));
+        let is_ended_alike = last(self) == last(other);
+        let (Some(mine), Some(its)) = (self.literals.first_mut(), other.literals.first_mut())
+        else {
+            return false;
+        };
+        let Some((before, _, behind)) =
+            text::differing_words(&[mine, its]).filter(|_| is_ended_alike)
+        else {
+            return false;
+        };
+        let opening = format!("{before}{}{behind}", slot::WORD);
+        mine.clone_from(&opening);
+        *its = opening;
+        true
+    }
+
     /// Returns the cut without an empty reasoning and an empty content before the first call.
     fn after(mut self, pieces: &Pieces, before: BeforeCalls<'_>) -> Self {
         if let Some(first) = self.literals.first_mut() {
@@ -111,7 +132,7 @@ pub(in crate::derive) fn read(
     let one = [probe::call(0)];
     let turn_with_one = anchor.turn(&full, &one[0].name).unwrap_or_default();
     let forms = forms(renderer, turn_with_one, &one);
-    let Some((single, form)) = renderer.choices.choose(DecisionId::CallForm, forms) else {
+    let Some((mut single, form)) = renderer.choices.choose(DecisionId::CallForm, forms) else {
         return Found {
             calls: None,
             dialect,
@@ -121,15 +142,15 @@ pub(in crate::derive) fn read(
     };
     let double = double_render.as_deref().and_then(|full| {
         let turn_text = anchor.turn(full, &two.calls[0].name)?;
-        match form.cut(&renderer.pieces, turn_text, &two.calls, &renderer.choices) {
-            Some(cut) if cut.is_around_as(&single) => Some(cut),
-            cut => otherwise(
-                renderer,
-                cut.or_else(|| {
-                    self::cut(&renderer.pieces, turn_text, &two.calls, &renderer.choices)
-                })?,
-            ),
+        let mut cut = form.cut(&renderer.pieces, turn_text, &two.calls, &renderer.choices);
+        let is_alike = cut
+            .as_mut()
+            .is_some_and(|cut| cut.is_around_as(&single) || cut.opens_but_for_a_word(&mut single));
+        if is_alike {
+            return cut;
         }
+        let any = || self::cut(&renderer.pieces, turn_text, &two.calls, &renderer.choices);
+        otherwise(renderer, cut.or_else(any)?)
     });
     let single = single.after(&renderer.pieces, before);
     let double = double.map(|cut| cut.after(&renderer.pieces, before));
@@ -313,7 +334,15 @@ fn assemble(renderer: &Renderer<'_>, single: Cut, double: Option<Cut>, end: &str
         Some([before, between, after]) => {
             let counting = slot::counting(&last, after);
             let after = counting.as_deref().unwrap_or(after);
-            let candidates = around_candidates(&renderer.pieces, before, between, after);
+            let mut candidates = around_candidates(&renderer.pieces, before, between, after);
+            if let Some((between, after)) = slot::differing_word(between, after) {
+                let found = repeated::candidates(&renderer.pieces, before, &between, &after);
+                candidates.extend(found.into_iter().next().map(|found| {
+                    let because =
+                        "what stands behind a call differs in a word where no other call follows";
+                    around_candidate("what begins each, but for a word", because, found)
+                }));
+            }
             let around = renderer.choices.choose(DecisionId::AroundCall, candidates);
             around.unwrap_or_default()
         }
@@ -372,11 +401,6 @@ fn around_candidates(
 ) -> Vec<Candidate<Repeated>> {
     let found = repeated::candidates(pieces, before, between, after);
     let candidates = found.into_iter().enumerate().map(|(rank, found)| {
-        let Repeated {
-            each, separator, ..
-        } = &found;
-        let [open, close, separator] = [&each.0, &each.1, separator].map(|one| choice::marker(one));
-        let means = format!("{open} … {close}, then {separator}");
         let (name, because) = match rank {
             0 => (
                 "what begins each",
@@ -387,9 +411,18 @@ fn around_candidates(
                 "what ends a call begins as what begins one does",
             ),
         };
-        Candidate::new(name, means, because, found)
+        around_candidate(name, because, found)
     });
     candidates.collect()
+}
+
+fn around_candidate(name: &str, because: &str, found: Repeated) -> Candidate<Repeated> {
+    let Repeated {
+        each, separator, ..
+    } = &found;
+    let [open, close, separator] = [&each.0, &each.1, separator].map(|one| choice::marker(one));
+    let means = format!("{open} … {close}, then {separator}");
+    Candidate::new(name, means, because, found)
 }
 
 /// Splits the text behind the calls into what closes them and the end of the turn. `end` is the end of a turn that ends with content; that

@@ -13,6 +13,8 @@ pub(in crate::derive) struct Unread {
     pub(in crate::derive) signs: Option<Escaped>,
     pub(in crate::derive) arrays: Option<String>,
     pub(in crate::derive) objects: Option<String>,
+    pub(in crate::derive) booleans: Option<String>,
+    pub(in crate::derive) nulls: Option<String>,
 }
 
 impl Unread {
@@ -43,6 +45,16 @@ impl Unread {
                 &self.objects,
                 "an argument that is an object is not written as JSON, and no content parser reads it",
                 |message| limit::any_argument(message, |value| matches!(value, Value::Object(_))),
+            ),
+            limit(
+                &self.booleans,
+                "an argument that is true or false is not written as JSON or in a word that the tools' schemas type",
+                |message| limit::any_argument(message, |value| matches!(value, Value::Bool(_))),
+            ),
+            limit(
+                &self.nulls,
+                "an argument that is null is not written as JSON or in a word that the tools' schemas type",
+                |message| limit::any_argument(message, |value| matches!(value, Value::Null)),
             ),
         ];
         let signs = self.signs.as_ref();

@@ -17,7 +17,7 @@ use crate::judge::{Judge, Scrutiny};
 use crate::response_template::{Document, Engine, ResponseTemplate};
 
 /// How many other candidates are tried in one derivation.
-pub(super) const MAX_TRIES: usize = 48;
+pub(super) const MAX_TRIES: usize = 72;
 
 /// The response template that one set of choices between candidates leads to.
 pub(super) struct Attempt {

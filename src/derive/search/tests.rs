@@ -287,6 +287,22 @@ fn a_candidate_is_tried_with_those_of_the_decisions_that_it_brings_up() {
     );
 }
 
+/// The prompt and an answer without reasoning have the beginning of one marker in common, `[effort `, with which the turn does not begin. To begin
+/// it sooner reads all in it anew, and the first candidate for what opens the content fails then.
+#[test]
+fn where_the_turn_begins_is_tried_with_what_is_read_anew() {
+    let template = include_str!("../../../tests/invented/reasoning_effort_off.jinja");
+    let derivation = derived(template);
+    assert!(
+        derivation.report.verified,
+        "{:?}",
+        derivation.report.findings
+    );
+    let anchor = fate(&derivation, "anchor", "without its last token");
+    assert_eq!(anchor, Fate::Taken);
+    assert_eq!(taken(&derivation, "content open"), "plain");
+}
+
 /// A reasoning is closed by another marker where calls follow it, behind which stand all the constants of a call.
 #[test]
 fn a_marker_is_learnt_before_a_long_stretch_of_constants() {

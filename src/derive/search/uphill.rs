@@ -56,7 +56,7 @@ impl Driver<'_> {
             let Some(attempt) = self.with(&candidate, best) else {
                 continue;
             };
-            let further = brought_up(&attempt, best);
+            let further = brought_up(&attempt, &candidate, best);
             match self.judged(attempt, best, &candidate, &failing) {
                 Some(proven) => {
                     if lacks_nothing(&mut found, proven) {
@@ -214,13 +214,22 @@ fn lacks_nothing(found: &mut Option<Proven>, proven: Proven) -> bool {
 }
 
 /// Returns the other candidates of the decisions that the attempt makes and `best` does not, each with the choices of the attempt and this one.
-fn brought_up(attempt: &Attempt, best: &Proven) -> Vec<(Vec<Preference>, Preference)> {
-    let known = |one: &MadeDecision| {
-        let mut asked = best.attempt.asked.iter();
-        asked.any(|asked| asked.decision == one.decision)
+/// Where the candidate says where the turn begins, all that is in the turn is read anew: then a decision is another one where it is made between
+/// other candidates.
+fn brought_up(
+    attempt: &Attempt,
+    candidate: &Preference,
+    best: &Proven,
+) -> Vec<(Vec<Preference>, Preference)> {
+    let is_read_anew = candidate.decision == DecisionId::Anchor;
+    let is_known = |one: &MadeDecision| {
+        let is_same = |asked: &MadeDecision| {
+            asked.decision == one.decision && (!is_read_anew || asked.candidates == one.candidates)
+        };
+        best.attempt.asked.iter().any(is_same)
     };
     let mut new = attempt.asked.clone();
-    new.retain(|one| !known(one));
+    new.retain(|one| !is_known(one));
     let others = all(&new).into_iter();
     let others = others.map(|candidate| (attempt.wanting(&candidate), candidate));
     others.collect()

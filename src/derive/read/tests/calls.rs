@@ -4,7 +4,8 @@ use super::super::arguments::Style;
 use super::super::calls::ToolCalls;
 use super::super::cut::Body;
 use super::super::unread::Unread;
-use super::read;
+use super::{analysis_with, read, turns};
+use crate::derive::choice::{DecisionId, Preference};
 use crate::derive::compare::slot;
 use crate::derive::probe::Assistant;
 use crate::value::Value;
@@ -97,6 +98,41 @@ fn what_is_written_once_is_the_sections() {
     assert_eq!(trimmed(&found.call), ("<call>", "</call>"));
 }
 
+/// A flag before the calls may say that there are several.
+#[test]
+fn one_word_before_all_calls_may_be_another_before_several() {
+    let section = |flag: &str| {
+        let found = calls(&format!(
+            "{{%- if m.tool_calls -%}}<calls several={flag}>{{%- for c in m.tool_calls -%}}<call>{{{{ c.function | tojson }}}}</call>{{%- endfor -%}}</calls>{{%- endif -%}}"
+        ));
+        let found = found.unwrap();
+        assert!(found.parallel);
+        found.section.0
+    };
+    let word = format!("<calls several={}>", slot::WORD);
+    assert_eq!(section("{{ m.tool_calls | length > 1 }}"), word);
+    // Where more than a word differs, only the calls of one of the two are read.
+    let other = section("{{ '(yes)' if m.tool_calls | length > 1 else 'no' }}");
+    assert_eq!(other, "<calls several=(yes)>");
+}
+
+/// The last call may say that it is, in a word that others have another for. That is tried where messages do not come back otherwise.
+#[test]
+fn one_word_behind_the_last_call_may_be_another() {
+    let wanted = Preference {
+        decision: DecisionId::AroundCall,
+        name: "what begins each, but for a word".to_owned(),
+    };
+    let call =
+        "<c>{{ c.function.name }}|{{ c.function.arguments | tojson }}|last {{ loop.last }};</c>";
+    let answer = format!(
+        "<bot>{{{{ m.content or '' }}}}{{%- for c in m.tool_calls or [] -%}}{call}{{%- endfor -%}}<end>"
+    );
+    let found = analysis_with(&turns(&answer, "<bot>"), vec![wanted]).unwrap();
+    let close = format!("|last {};</c>", slot::WORD);
+    assert_eq!(found.calls.unwrap().call.1, close);
+}
+
 #[test]
 fn what_stands_between_two_calls_alone_parts_them() {
     let found = calls(
@@ -135,12 +171,40 @@ fn arguments_may_stand_apart() {
         }
     };
     let json = pairs("{{ v | tojson }}");
-    assert!(matches!(json.style, Style::Json(_)), "{json:?}");
+    assert!(
+        matches!(json.style, Style::Json { is_whole: true, .. }),
+        "{json:?}"
+    );
     assert!(json.open.starts_with("<arg"), "{json:?}");
     let text = pairs("{{ v if v is string else v | tojson }}");
     assert_eq!(text.style, Style::Text);
     assert!(json.are_json() && !text.are_json());
     assert_eq!(text.unread, Unread::default());
+    let python = pairs("{{ v if v is none else v | tojson }}");
+    assert!(
+        matches!(
+            python.style,
+            Style::Json {
+                is_whole: false,
+                ..
+            }
+        ),
+        "{python:?}"
+    );
+    assert_eq!(python.unread, Unread::default());
+    // A word may tell the type of each.
+    let typed = pairs("{{ 'text' if v is string else 'other' }}:{{ v | tojson }}");
+    let Style::Json {
+        around,
+        is_whole: true,
+    } = &typed.style
+    else {
+        panic!("{typed:?}")
+    };
+    assert_eq!(around.between, format!(">{}:", slot::WORD));
+    let foreign = pairs("{{ 'NULL' if v is none else v | tojson }}");
+    assert_eq!(foreign.unread.nulls.as_deref(), Some("NULL"));
+    assert_eq!(foreign.unread.booleans, None);
     let escaped = pairs("{{ v | replace('\\\\', '\\\\\\\\') if v is string else v | tojson }}");
     assert!(escaped.unread.texts.is_some(), "{escaped:?}");
 }

@@ -1,7 +1,7 @@
 //! Tests of how reasoning is written.
 
 use super::super::thought::{History, Opener, Reasoning};
-use super::{analysis_with, read, turns};
+use super::{analysis, analysis_with, read, turns};
 use crate::derive::choice::{DecisionId, Preference};
 use crate::judge::slot::Slot;
 
@@ -81,6 +81,29 @@ fn it_may_stand_behind_the_content() {
     let behind = "<bot>{{ m.content }}{% if m.reasoning_content %}<t>{{ m.reasoning_content }}</t>{% endif %}<end>";
     let found = reasoning(behind, "<bot>").unwrap();
     assert_eq!((found.open.as_str(), found.close.as_str()), ("<t>", "</t>"));
+}
+
+/// Behind the content it may be the last of a turn that only the next header ends; and its header may begin as the turn's does.
+#[test]
+fn behind_the_content_it_may_have_no_close_and_a_header_that_begins_as_the_turn_does() {
+    let thought = "{% if m.reasoning_content %}\nwhy: {{ m.reasoning_content }}{% endif %}";
+    let unended = format!("bot: {{{{ m.content }}}}{thought}\n");
+    let chat = format!(
+        "{{% for m in messages %}}{{% if m.role == 'user' %}}usr: {{{{ m.content }}}}\n{{% else %}}{unended}{{% endif %}}{{% endfor %}}\
+         {{{{ 'bot:' if add_generation_prompt }}}}"
+    );
+    let found = analysis(&chat).unwrap().reasoning.unwrap();
+    assert_eq!((found.open.as_str(), found.close.as_str()), ("why:", ""));
+
+    let part = |header: &str, key: &str| {
+        format!("{{% if m.{key} %}}<bot {header}>{{{{ m.{key} }}}}{{% endif %}}")
+    };
+    let parts = [part("says", "content"), part("thinks", "reasoning_content")].concat();
+    let found = reasoning(&format!("{parts}<bot rests>"), "<bot ").unwrap();
+    assert_eq!(
+        (found.open.as_str(), found.close.as_str()),
+        ("thinks>", "<bot rests>")
+    );
 }
 
 #[test]
