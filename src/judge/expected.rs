@@ -34,7 +34,7 @@ pub(super) struct Sight<'r> {
     /// The places of the reasoning, the further text and the content in the inputs.
     pub(super) places: [Option<InputPath>; 3],
     /// The message's place in the inputs.
-    pub(super) message: InputPath,
+    pub(super) message: &'r InputPath,
     /// The origins, where they can be had; they are asked for only where the text does not tell.
     pub(super) traced: &'r dyn Fn() -> Option<&'r Traced>,
 }

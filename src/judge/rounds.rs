@@ -245,7 +245,7 @@ impl Group {
                 turn: &full[start..],
                 start,
                 places: self.manner.places(&message, &written),
-                message: message.clone(),
+                message: &message,
                 traced: &traced,
             };
             let (expected, first) = Expected::of(probe, &sight)?;

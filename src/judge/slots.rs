@@ -101,8 +101,8 @@ pub(super) fn find(
 
 /// The manners in which the texts of a call are shown, in any of the places.
 ///
-/// A chat template that takes objects for arguments and writes a text as JSON once more (`{{ call.arguments | tojson }}` does both) wants
-/// objects: no model writes JSON within JSON where a message in the usual form has none.
+/// A chat template that takes objects for arguments and writes a text as JSON once more (`{{ call.arguments | tojson }}` does both) is given
+/// objects alone: in the usual form a message then has no JSON within JSON, and a response template that reads nothing else would lose it.
 pub(super) fn calling(
     renderer: &Renderer<'_>,
     places: &[Conversation],

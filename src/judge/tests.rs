@@ -55,6 +55,20 @@ const CALLS: &str = r#""tool_calls": {"open": "<c>", "close": "</c>", "content":
 const TAGS: &str = r#""tool_calls": {"open_pattern": "<c:(?P<name>[^>]*)>", "close": "</c>", "content": "xml-inline", "repeats": true,
     "content_args": {"tag_pattern": "<a:(?P<key>[^>]*)>(?P<value>.*?)</a>"},
     "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}}"#;
+/// Calls whose name stands before a `|`, with arguments behind it that this parser reads.
+fn named_calls(parser: &str) -> String {
+    CALLS
+        .replace(
+            r#""open": "<c>""#,
+            r#""open_pattern": "<c>(?P<name>[^|]*)\\|""#,
+        )
+        .replace(r#""content": "json""#, &format!(r#""content": "{parser}""#))
+        .replace(
+            r#""{content}""#,
+            r#"{"name": "{name}", "arguments": "{content}"}"#,
+        )
+}
+
 /// Content that takes what no other field does, up to the end of the turn.
 const REST: &str = r#""content": {"close": "<end>"}"#;
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::text::is_part_of_word;
 use crate::chat_template::{InputStep, Origin, Traced};
 
 /// The writer of a stretch of a render: the chat template, or a message.
@@ -81,11 +82,6 @@ pub(super) fn touching(lines: &[Line]) -> [BTreeSet<String>; 2] {
         );
     }
     [on, from]
-}
-
-/// Returns true if the character may be one of a word.
-pub(super) fn is_part_of_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
 }
 
 /// Returns true if the place, in bytes of the text, is between two characters of a word.

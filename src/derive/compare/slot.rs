@@ -107,11 +107,13 @@ pub(in crate::derive) fn counting(one: &str, two: &str) -> Option<String> {
 /// Returns the texts behind one call, before another and before the end, with a slot for the word in which they first differ, where both go on
 /// alike behind it: the last of several calls may say so, as in `1, more yes;` and `2, more no;`. `None` where that is not so.
 pub(in crate::derive) fn differing_word(between: &str, after: &str) -> Option<(String, String)> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let shared = text::common_prefix(between, after);
-    let start = between[..shared].trim_end_matches(is_part).len();
+    let start = between[..shared]
+        .trim_end_matches(text::is_part_of_word)
+        .len();
     let (one, other) = (&between[start..], &after[start..]);
-    let [one_rest, other_rest] = [one, other].map(|text| text.trim_start_matches(is_part));
+    let [one_rest, other_rest] =
+        [one, other].map(|text| text.trim_start_matches(text::is_part_of_word));
     let are_words = one.len() > one_rest.len() && other.len() > other_rest.len();
     let is_alike = text::common_prefix(one_rest.trim_start(), other_rest.trim_start()) > 0;
     let before = &between[..start];

@@ -20,6 +20,11 @@ pub(in crate::derive) fn escape_loosely(literal: &str) -> String {
     pattern
 }
 
+/// Returns true if the character may be one of a word.
+pub(in crate::derive) fn is_part_of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
 /// Returns the text before the one word in which all the literals differ, the words, and the text after it.
 pub(in crate::derive) fn differing_words<'t>(
     literals: &[&'t str],
@@ -27,16 +32,15 @@ pub(in crate::derive) fn differing_words<'t>(
     let (first, others) = literals.split_first()?;
     let shared =
         |common: fn(&str, &str) -> usize| others.iter().map(|other| common(first, other)).min();
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let before = first[..shared(common_prefix)?].trim_end_matches(is_part);
+    let before = first[..shared(common_prefix)?].trim_end_matches(is_part_of_word);
     let after = &first[first.len() - shared(common_suffix)?..];
-    let after = after.trim_start_matches(is_part);
+    let after = after.trim_start_matches(is_part_of_word);
     let word =
         |literal: &&'t str| literal.get(before.len()..literal.len().checked_sub(after.len())?);
     let words: Vec<&str> = literals.iter().map(word).collect::<Option<_>>()?;
     let are_words = words
         .iter()
-        .all(|word| !word.is_empty() && word.chars().all(is_part));
+        .all(|word| !word.is_empty() && word.chars().all(is_part_of_word));
     are_words.then_some((before, words, after))
 }
 

@@ -24,9 +24,9 @@ pub(super) struct Names {
     pub(super) signs: Vec<char>,
     /// True if a name is a word, with dots, dashes, colons and slashes in it.
     pub(super) words: bool,
-    /// The first character of what closes a call, where no name or id at the end of its marker has that in it: a call without arguments may
-    /// end there. Empty where there is none.
-    pub(super) end: String,
+    /// The first character of what closes a call, which an id at the end of the call's marker does not have in it, as a part of a character
+    /// class. Empty where a call does not end behind its id.
+    pub(super) end_of_id: String,
     /// True if an id may be left out even where nothing but white space ends it.
     pub(super) ids_left_out: bool,
 }
@@ -218,7 +218,7 @@ fn written(
                 };
                 let sign = match long_end(end) {
                     Some(end) => format!("(?:(?!{})[^\\s])", text::escape(end)),
-                    None if rest.is_empty() => format!("[^\\s{stop}{}]", names.end),
+                    None if rest.is_empty() => format!("[^\\s{stop}{}]", names.end_of_id),
                     None => format!("[^\\s{stop}]"),
                 };
                 pattern.push_str(&format!("{id}{sign}{some})"));
@@ -317,7 +317,7 @@ mod tests {
     fn the_last_id_ends_where_its_call_may() {
         let open = |marker: &str| {
             let names = Names {
-                end: ">".to_owned(),
+                end_of_id: ">".to_owned(),
                 ..Names::default()
             };
             opening(&Pieces::default(), marker, " x", Captures::All, &names)

@@ -351,8 +351,7 @@ fn values(argument: &Pairs, next: &str) -> String {
         let (close, trail) = split_space(close, Edge::Start);
         // A text of the value may have in it what closes the value, and a list or an object what looks like the next argument, or ends as
         // the value is closed: `{{"a": 1}}` is an object in braces.
-        let is_json_sign = |sign| matches!(sign, ']' | '}' | ',');
-        let any = match ends_nowhere(argument) || close.starts_with(is_json_sign) {
+        let any = match ends_nowhere(argument) || close.starts_with([']', '}', ',']) {
             true => Tokens::json().any(),
             false => Tokens::json().flat(),
         };

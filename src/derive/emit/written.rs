@@ -170,10 +170,7 @@ fn follows(calls: &ToolCalls) -> String {
 /// The punctuation characters with which the markers of the calls begin, and with which what may follow a name begins.
 fn signs(calls: &ToolCalls, no_arguments: Option<&NoArguments>) -> Vec<char> {
     let markers = [calls.section.0.trim(), calls.call.0.trim()];
-    // Where arguments follow a name at once, the call may end there as well.
-    let is_name_last = markers[1].ends_with(slot::NAME);
-    let is_pairs = matches!(calls.body, Body::Pairs(_));
-    let end = (is_pairs && is_name_last).then(|| calls.call.1.trim());
+    let end = end_behind(calls, slot::NAME);
     let without = no_arguments.filter(|form| form.shared.ends_with(slot::NAME));
     let first = markers
         .into_iter()
@@ -187,20 +184,19 @@ fn signs(calls: &ToolCalls, no_arguments: Option<&NoArguments>) -> Vec<char> {
     signs
 }
 
-/// The first character of what closes a call whose marker ends with its id, where arguments that stand apart would follow; as a part of a
-/// character class. A word closes no call within an id.
-fn end(calls: &ToolCalls) -> String {
-    let is_id_last = calls.call.0.trim().ends_with(slot::ID);
-    let is_last = is_id_last && matches!(calls.body, Body::Pairs(_));
-    let sign = calls
-        .call
-        .1
-        .trim()
-        .chars()
-        .next()
-        .filter(|sign| is_last && !sign.is_alphanumeric());
-    sign.map(|sign| slot::stop(&sign.to_string()))
-        .unwrap_or_default()
+/// Returns the text that closes a call whose marker ends with this slot, where arguments that stand apart follow it at once: a call without any
+/// may end there as well.
+fn end_behind(calls: &ToolCalls, slot: char) -> Option<&str> {
+    let is_last = calls.call.0.trim().ends_with(slot);
+    let is_pairs = matches!(calls.body, Body::Pairs(_));
+    (is_last && is_pairs).then(|| calls.call.1.trim())
+}
+
+/// The first character of what closes a call, as a part of a character class, where that may follow an id; a word does not end one.
+fn end_of_id(calls: &ToolCalls) -> String {
+    let end = end_behind(calls, slot::ID).and_then(|end| end.chars().next());
+    let end = end.filter(|sign| !sign.is_alphanumeric());
+    end.map_or_else(String::new, |sign| slot::stop(&sign.to_string()))
 }
 
 impl<'a> Written<'a> {
@@ -218,7 +214,7 @@ impl<'a> Written<'a> {
             names: Names {
                 taken: taken(analysis, calls),
                 signs: signs(calls, no_arguments),
-                end: end(calls),
+                end_of_id: end_of_id(calls),
                 words: are_words(choices),
                 ids_left_out: are_ids_left_out(calls, choices),
             },

@@ -127,8 +127,7 @@ pub(in crate::derive) fn learn(
     };
     let untyped = |value: Value| {
         let written = written(&value)?;
-        let is_json = json::parse(written.trim()).is_ok_and(|parsed| parsed == value);
-        (!is_json && !content::is_coerced(&written, &value)).then_some(written)
+        (!content::is_coerced(&written, &value)).then_some(written)
     };
     let array = Value::Array(vec![Value::from("opal"), Value::Bool(true), Value::Null]);
     let signs = match &style {

@@ -98,7 +98,7 @@ impl JsonDialect {
 
 /// Returns true if the name has only letters, digits and underscores in it.
 fn is_word(name: &str) -> bool {
-    name.chars().all(|c| c.is_alphanumeric() || c == '_')
+    name.chars().all(text::is_part_of_word)
 }
 
 /// Reads an object of two strings in a dialect of JSON, and where it is in `text`.

@@ -397,51 +397,14 @@ fn behind(
     after: &str,
     end: &str,
 ) -> Option<(Reasoning, Vec<Evidence>)> {
-    let (_, tail) = without.rsplit_once(&shown.next)?;
     // Where what begins a turn stands before each of its parts, `before` begins behind the last of them.
-    let (before, shared) = match before.rsplit_once(&shown.next) {
-        Some((_, before)) => (before, renderer.pieces.shared_start(before, tail)),
-        None => (before, 0),
-    };
-    let [whole, rest] = [before, &before[shared..]].map(str::trim);
-    let candidate = |name, because, open: &str| {
-        Candidate::new(name, choice::marker(open), because, open.to_owned())
-    };
-    let behind_end = (rest != whole && !rest.is_empty()).then(|| {
-        let because =
-            "what stands before that follows the content of a message without reasoning, too";
-        candidate("behind what closes the content", because, rest)
-    });
-    let candidates = [candidate(
-        "all that stands before it",
-        "nothing else does",
-        whole,
-    )];
-    let candidates = candidates.into_iter().chain(behind_end);
-    let open = renderer
-        .choices
-        .choose(DecisionId::ReasoningOpen, candidates)?;
+    let behind_next = before.rsplit_once(&shown.next);
+    let open = behind_next.map_or(before, |(_, open)| open);
     let end = end.trim();
     let own = after.trim().strip_suffix(end).unwrap_or(after).trim();
     let close = if own.is_empty() { end } else { own };
-    let by_next = (close == end).then(|| {
-        let means = "what opens the next part, or ends the turn";
-        let because = "nothing but the end of the turn follows it, and other parts may";
-        Candidate::new("by what follows", means, because, "")
-    });
-    let because = "it follows a reasoning, behind the content";
-    let candidates = [Candidate::new(
-        "as rendered",
-        choice::marker(close),
-        because,
-        close,
-    )];
-    let close = renderer.choices.choose(
-        DecisionId::ReasoningClose,
-        candidates.into_iter().chain(by_next),
-    )?;
     let reasoning = Reasoning {
-        open,
+        open: open.trim().to_owned(),
         close: close.to_owned(),
         opened_by: Opener::Model,
         history: history(renderer, shown),

@@ -66,9 +66,10 @@ impl Cut {
         ends(self) == ends(other)
     }
 
-    /// Returns true if the texts before all calls differ in one word alone, and the texts behind them do not. Both then have a slot for it: `{"several": false, "calls": [` stands before one call, for example, and `{"several": true, "calls": [`
+    /// Puts a slot in the place of the one word in which the texts before all calls differ, and returns true; false where they differ in more than a
+    /// word, or the texts behind the calls differ. `{"several": false, "calls": [` stands before one call, for example, and `{"several": true, "calls": [`
     /// before two.
-    fn opens_but_for_a_word(&mut self, other: &mut Self) -> bool {
+    fn put_slot_for_word(&mut self, other: &mut Self) -> bool {
         let last =
             |cut: &Self| slot::without_numbers(cut.literals.last().map_or("", |last| last.trim()));
         let is_ended_alike = last(self) == last(other);
@@ -145,7 +146,7 @@ pub(in crate::derive) fn read(
         let mut cut = form.cut(&renderer.pieces, turn_text, &two.calls, &renderer.choices);
         let is_alike = cut
             .as_mut()
-            .is_some_and(|cut| cut.is_around_as(&single) || cut.opens_but_for_a_word(&mut single));
+            .is_some_and(|cut| cut.is_around_as(&single) || cut.put_slot_for_word(&mut single));
         if is_alike {
             return cut;
         }

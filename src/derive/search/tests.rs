@@ -20,6 +20,17 @@ fn derived(template: &str) -> Derivation {
     tried(template, &Options::default()).unwrap()
 }
 
+/// The derivation of a chat template of which everything comes back.
+fn verified(template: &str) -> Derivation {
+    let derivation = derived(template);
+    assert!(
+        derivation.report.verified,
+        "{:#?}",
+        derivation.report.findings
+    );
+    derivation
+}
+
 /// The candidates of a decision, with the fate of each.
 fn candidates<'d>(derivation: &'d Derivation, name: &str) -> &'d [ReportedCandidate] {
     let mut decisions = derivation.report.decisions.iter();
@@ -47,8 +58,7 @@ const REASONED: &str = "{%- if m.reasoning_content -%}<think>{{ m.reasoning_cont
 
 #[test]
 fn where_everything_comes_back_nothing_else_is_tried() {
-    let derivation = derived(&chat(REASONED));
-    assert!(derivation.report.verified);
+    let derivation = verified(&chat(REASONED));
     let fates = fates(&derivation);
     assert!(fates.contains(&Fate::NotTried));
     let is_left = |fate: &Fate| matches!(fate, Fate::Taken | Fate::NotTried);
@@ -82,12 +92,7 @@ const WORDS: &str = "{%- for m in messages -%}{{ m.role }}\n{% if m.reasoning_co
 
 #[test]
 fn a_reading_with_which_more_comes_back_takes_the_place_of_the_first() {
-    let derivation = derived(WORDS);
-    assert!(
-        derivation.report.verified,
-        "{:#?}",
-        derivation.report.findings
-    );
+    let derivation = verified(WORDS);
     let options = candidates(&derivation, "content close");
     let (first, taken) = (
         &options[0],
@@ -121,12 +126,7 @@ fn all_markers_close_a_text_that_may_end_with_the_first_of_them() {
          {%- for c in m.tool_calls or [] -%}<do {{ c.function.name }}>{%- for k, v in c.function.arguments.items() -%}\
          <put {{ k }}><![CDATA[{{ v | tojson | replace(']]>', ']]\\\\u003e') }}]]></put>{%- endfor -%}</do>{%- endfor -%}",
     );
-    let derivation = derived(&template);
-    assert!(
-        derivation.report.verified,
-        "{:#?}",
-        derivation.report.findings
-    );
+    let derivation = verified(&template);
     let close = "reasoning close delimiter";
     assert_eq!(taken(&derivation, close), "all markers");
     assert_eq!(fate(&derivation, close, "the first marker"), Fate::Fails);
@@ -139,12 +139,7 @@ fn what_stands_around_content_behind_calls_alone_is_passed_over_where_it_ends() 
         "{%- if m.tool_calls -%}{%- for c in m.tool_calls -%}{{ '\\ndo ' ~ c.function.name ~ ' with ' ~ c.function.arguments|tojson }}{%- endfor -%}\
          {%- if m.content -%}{{ '\\n```text\\n' ~ m.content ~ '\\n```\\n' }}{%- endif -%}{%- else -%}{{ m.content }}{%- endif -%}",
     );
-    let derivation = derived(&template);
-    assert!(
-        derivation.report.verified,
-        "{:#?}",
-        derivation.report.findings
-    );
+    let derivation = verified(&template);
     assert_eq!(
         taken(&derivation, "content close"),
         "where the turn ends or a call begins"
@@ -232,8 +227,7 @@ fn the_same_is_settled_each_time() {
 #[test]
 fn what_only_pieces_show_to_be_wrong_is_searched_in_pieces() {
     let template = include_str!("../../../tests/invented/call_triples.jinja");
-    let derivation = derived(template);
-    assert!(derivation.report.verified);
+    let derivation = verified(template);
     let decisions = derivation.report.decisions.iter();
     let tried = decisions.flat_map(|decision| &decision.candidates);
     let mut errors =
@@ -248,12 +242,7 @@ fn what_only_pieces_show_to_be_wrong_is_searched_in_pieces() {
 #[test]
 fn the_search_goes_on_where_amendments_leave_messages() {
     let template = include_str!("../../../tests/invented/reasoning_restructured.jinja");
-    let derivation = derived(template);
-    assert!(
-        derivation.report.verified,
-        "{:#?}",
-        derivation.report.findings
-    );
+    let derivation = verified(template);
     let taken = |name: &str| {
         let candidates = candidates(&derivation, name).iter();
         let mut taken = candidates.filter(|one| one.fate == Fate::Taken);
@@ -274,12 +263,7 @@ fn a_candidate_is_tried_with_those_of_the_decisions_that_it_brings_up() {
                     {%- endfor -%}<end>\
                     {%- else -%}{{ m.role }}: {{ m.content }}<end>{%- endif -%}{%- endfor -%}\
                     {%- if add_generation_prompt -%}bot: muse{%- if think %}\n{% else -%}enough{%- endif -%}{%- endif -%}";
-    let derivation = derived(template);
-    assert!(
-        derivation.report.verified,
-        "{:?}",
-        derivation.report.findings
-    );
+    let derivation = verified(template);
     let reasoning = "reasoning open delimiter";
     assert_eq!(
         fate(&derivation, reasoning, "from the beginning"),
@@ -287,17 +271,12 @@ fn a_candidate_is_tried_with_those_of_the_decisions_that_it_brings_up() {
     );
 }
 
-/// The prompt and an answer without reasoning have the beginning of one marker in common, `[effort `, with which the turn does not begin. To begin
+/// The prompt and an answer without reasoning have the beginning of one marker in common, `(thinking: `, with which the turn does not begin. To begin
 /// it sooner reads all in it anew, and the first candidate for what opens the content fails then.
 #[test]
 fn where_the_turn_begins_is_tried_with_what_is_read_anew() {
     let template = include_str!("../../../tests/invented/reasoning_effort_off.jinja");
-    let derivation = derived(template);
-    assert!(
-        derivation.report.verified,
-        "{:?}",
-        derivation.report.findings
-    );
+    let derivation = verified(template);
     let anchor = fate(&derivation, "anchor", "without its last token");
     assert_eq!(anchor, Fate::Taken);
     assert_eq!(taken(&derivation, "content open"), "plain");
@@ -310,10 +289,18 @@ fn a_marker_is_learnt_before_a_long_stretch_of_constants() {
                   {% if m.tool_calls and m.content %}<both>{% elif m.tool_calls %}<act>{% else %}<speak>{% endif %}{% endif %}\
                   {% if m.content %}<t>{{ m.content }}</t>{% endif %}\
                   {% for c in m.tool_calls or [] %}<c>{{ c.function | tojson }}</c>{% endfor %}";
-    let derivation = derived(&chat(answer));
-    assert!(
-        derivation.report.verified,
-        "{:?}",
-        derivation.report.findings
+    verified(&chat(answer));
+}
+
+/// A number begins each call, and a value may look like the beginning of another one but for where it stands.
+#[test]
+fn a_number_begins_a_call_only_where_a_line_begins() {
+    let answer = "{% if m.tool_calls %}errands\n{% for c in m.tool_calls %}  {{ loop.index }}. {{ c.function.name }}\n\
+                  {% for k, v in c.function.arguments.items() %}     - {{ k }}: {{ v | tojson }}\n{% endfor %}{% endfor %}done\n{% endif %}\
+                  {% if m.content %}words\n{{ m.content }}\nspoken\n{% endif %}";
+    let derivation = verified(&chat(answer));
+    assert_eq!(
+        taken(&derivation, "call close"),
+        "where the next begins a line or the turn ends"
     );
 }

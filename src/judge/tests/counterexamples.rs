@@ -160,16 +160,7 @@ fn what_speaks_of_a_marker_is_shown_where_it_is_taken_for_one() {
 #[test]
 fn what_speaks_of_a_marker_is_handed_over_as_calls_are() {
     let called = "{% for c in m.tool_calls or [] %}<c>{{ c.function.name }}|{{ c.function.arguments + '' }}</c>{% endfor %}";
-    let calls = CALLS
-        .replace(
-            r#""open": "<c>""#,
-            r#""open_pattern": "<c>(?P<name>[^|]*)\\|""#,
-        )
-        .replace(r#""content": "json""#, r#""content": "text""#)
-        .replace(
-            r#""{content}""#,
-            r#"{"name": "{name}", "arguments": "{content}"}"#,
-        );
+    let calls = named_calls("text");
     for (answer, expected) in [
         ([SAID, called].concat(), vec!["arguments"]),
         (SAID.to_owned(), vec![]),

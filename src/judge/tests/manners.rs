@@ -10,26 +10,11 @@ fn manner(judgement: &Judgement, kind: Kind) -> &str {
 fn arguments_that_are_taken_as_text_alone_come_back_as_either() {
     let called = "{% for c in m.tool_calls or [] %}<c>{{ c.function.name }}|{{ c.function.arguments + '' }}</c>{% endfor %}";
     let chat = chat(&[SAID, called].concat(), "");
-    let calls = |content: &str| {
-        CALLS
-            .replace(
-                r#""open": "<c>""#,
-                r#""open_pattern": "<c>(?P<name>[^|]*)\\|""#,
-            )
-            .replace(
-                r#""content": "json""#,
-                &format!(r#""content": "{content}""#),
-            )
-            .replace(
-                r#""{content}""#,
-                r#"{"name": "{name}", "arguments": "{content}"}"#,
-            )
-    };
-    let text = judged(&chat, &fields(&[CONTENT, &calls("text")]));
+    let text = judged(&chat, &fields(&[CONTENT, &named_calls("text")]));
     assert_all_back(&text);
     assert_eq!(manner(&text, Kind::Call), "arguments as text");
     // An object cannot be appended to the conversation.
-    let object = judged(&chat, &fields(&[CONTENT, &calls("json")]));
+    let object = judged(&chat, &fields(&[CONTENT, &named_calls("json")]));
     assert_kinds(&object, &[Kind::Call], &[Kind::Content]);
     assert!(
         first_error(&object).contains("does not render"),
@@ -38,11 +23,11 @@ fn arguments_that_are_taken_as_text_alone_come_back_as_either() {
     );
     // Where a chat template takes objects, a text is none.
     let objects = chat.replace("c.function.arguments + ''", "c.function.arguments | tojson");
-    assert_all_back(&judged(&objects, &fields(&[CONTENT, &calls("json")])));
-    let text = judged(&objects, &fields(&[CONTENT, &calls("text")]));
+    assert_all_back(&judged(&objects, &fields(&[CONTENT, &named_calls("json")])));
+    let text = judged(&objects, &fields(&[CONTENT, &named_calls("text")]));
     assert_kinds(&text, &[Kind::Call], &[Kind::Content]);
     // A chat template that takes both as they are, but a text as it stands: a text that is no JSON of the arguments is another.
-    let cut = calls("text").replace(r#""close": "</c>""#, r#""close": "}</c>""#);
+    let cut = named_calls("text").replace(r#""close": "</c>""#, r#""close": "}</c>""#);
     assert_kinds(
         &judged(&chat, &fields(&[CONTENT, &cut])),
         &[Kind::Call],
@@ -55,18 +40,7 @@ fn arguments_that_are_taken_as_text_alone_come_back_as_either() {
 fn arguments_are_objects_where_a_text_is_written_once_more() {
     let called = "{% for c in m.tool_calls or [] %}<c>{{ c.function.name }}|{{ c.function.arguments | tojson }}</c>{% endfor %}";
     let chat = chat(&[SAID, called].concat(), "");
-    let calls = |close: &str| {
-        CALLS
-            .replace(
-                r#""open": "<c>""#,
-                r#""open_pattern": "<c>(?P<name>[^|]*)\\|""#,
-            )
-            .replace(r#""close": "</c>""#, close)
-            .replace(
-                r#""{content}""#,
-                r#"{"name": "{name}", "arguments": "{content}"}"#,
-            )
-    };
+    let calls = |close: &str| named_calls("json").replace(r#""close": "</c>""#, close);
     let object = judged(&chat, &fields(&[CONTENT, &calls(r#""close": "</c>""#)]));
     assert_all_back(&object);
     assert_eq!(manner(&object, Kind::Call), "as usual");
@@ -171,17 +145,7 @@ fn calls_are_judged_in_the_manner_in_which_least_fails() {
     let called = "{% for c in m.tool_calls or [] %}<c>{{ c.function.name }}|\
         {{ c.function.arguments if c.function.arguments is string else c.function.arguments | string }}</c>{% endfor %}";
     let chat = chat(&[SAID, called].concat(), "");
-    let calls = CALLS
-        .replace(
-            r#""open": "<c>""#,
-            r#""open_pattern": "<c>(?P<name>[^|]*)\\|""#,
-        )
-        .replace(r#""content": "json""#, r#""content": "text""#)
-        .replace(
-            r#""{content}""#,
-            r#"{"name": "{name}", "arguments": "{content}"}"#,
-        );
-    let judgement = judged(&chat, &fields(&[CONTENT, &calls]));
+    let judgement = judged(&chat, &fields(&[CONTENT, &named_calls("text")]));
     assert_all_back(&judgement);
     assert_eq!(manner(&judgement, Kind::Call), "arguments as text");
 }
