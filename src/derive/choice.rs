@@ -92,6 +92,10 @@ pub(super) enum DecisionId {
     AroundArgument,
     /// How values of arguments that stand apart from each other are read, such as JSON or plain text.
     ArgumentValues,
+    /// How values that are no texts end: at the first text that closes them, or as lists and objects of JSON.
+    OtherValues,
+    /// How the white space before what closes a value is read: as what may be missing, or as it is written.
+    ArgumentClose,
     /// How the text between two arguments is read: with any white space, or as it is written.
     BetweenArguments,
     /// How the first of the markers that open a call is read: as required, or as one that may be missing.
@@ -146,6 +150,8 @@ impl DecisionId {
             Self::IdPlace => "place of the id",
             Self::AroundArgument => "around an argument",
             Self::ArgumentValues => "argument values",
+            Self::OtherValues => "values that are no texts",
+            Self::ArgumentClose => "argument close",
             Self::BetweenArguments => "between arguments",
             Self::CallLead => "first marker of a call",
             Self::CallId => "id of a call",
@@ -188,6 +194,8 @@ impl DecisionId {
             | Self::IdPlace
             | Self::AroundArgument
             | Self::ArgumentValues
+            | Self::OtherValues
+            | Self::ArgumentClose
             | Self::BetweenArguments
             | Self::CallLead
             | Self::CallId

@@ -5,13 +5,12 @@
 //!
 //! - another answer has the same text behind the header, as the model's own; the text that follows it there must then come back behind this
 //!   prompt as well;
-//! - an answer has it around one of its texts, as a prompt that closes an empty reasoning has; whatever follows that text there must then
+//! - an answer has it around one of its texts, or around two, as a prompt that closes an empty reasoning has; whatever follows there must then
 //!   come back behind this prompt.
 //!
 //! Otherwise no render proves anything about the text that a model writes behind the prompt.
 
 use super::Judge;
-use super::alike::dense;
 use super::places::Prompted;
 use super::rounds::{Round, RoundId};
 use super::trial::Tried;
@@ -141,19 +140,37 @@ fn is_shown_elsewhere(
     is_tried
 }
 
-/// Returns true if an answer here has a text between the parts of this prompt, as where the prompt closes an empty reasoning, and the
-/// answers without that text come back behind the prompt.
+/// Returns true if an answer here has a text between the parts of this prompt, as where the prompt closes an empty reasoning, or two such texts, and
+/// the answers without them come back behind the prompt.
 fn is_around_nothing(judge: &Judge<'_>, tried: &Tried<'_>, here: &[&Round]) -> bool {
     let Some(prompt) = here.first().map(|round| round.place.prompt.as_str()) else {
         return false;
     };
-    let is_around = |round: &&&Round| {
-        let texts = [&round.expected.reasoning, &round.expected.further];
-        texts.into_iter().flatten().any(|text| {
-            let without = round.full.replacen(text.as_str(), "", 1);
-            dense(&without).starts_with(&dense(prompt))
-        })
-    };
+    let around = here.iter().filter_map(|round| {
+        let [reasoning, further] = [&round.expected.reasoning, &round.expected.further]
+            .map(|text| text.as_deref().unwrap_or_default());
+        let without = |text: &str, full: &str| full.replacen(text, "", 1);
+        let alone = [reasoning, further]
+            .into_iter()
+            .filter(|text| !text.is_empty());
+        let both = without(further, &without(reasoning, &round.full));
+        let mut renders = alone.map(|text| without(text, &round.full)).chain([both]);
+        renders.find_map(|render| Some((behind(&render, prompt)?.to_owned(), *round)))
+    });
+    let around: Vec<(String, &Round)> = around
+        .filter(|(_, round)| round.expected.reasoning.is_some() || round.expected.further.is_some())
+        .collect();
+    // A marker that stands before the content where the texts are taken out is the model's own.
+    let opening = around.iter().find_map(|(response, round)| {
+        let expected = &round.expected;
+        let content = expected.content.as_deref().filter(|_| round.probe.plain)?;
+        let opening = response.split_once(content)?.0.trim_start();
+        let mut others = [&expected.reasoning, &expected.further]
+            .into_iter()
+            .flatten();
+        (!others.any(|text| opening.contains(text.as_str()))).then_some(opening)
+    });
+    let opening = opening.unwrap_or_default();
     let plain = here.iter().filter(|round| {
         round.probe.plain && round.expected.reasoning.is_none() && round.expected.further.is_none()
     });
@@ -165,15 +182,22 @@ fn is_around_nothing(judge: &Judge<'_>, tried: &Tried<'_>, here: &[&Round]) -> b
         } else {
             calls
         };
-        // Content stands right behind the prompt. Calls stand behind markers of their own, which are not known here.
+        // Calls stand behind markers of their own, which are not known here.
+        let response = format!("{opening}{}", &round.full[round.first..]);
         !round.expected.calls.is_empty()
-            || tried.comes_back(
-                prompt,
-                &round.full[round.first..],
-                round,
-                manner,
-                &judge.renderer,
-            )
+            || tried.comes_back(prompt, &response, round, manner, &judge.renderer)
     };
-    here.iter().any(|round| is_around(&round)) && plain.into_iter().all(comes_back)
+    !around.is_empty() && plain.into_iter().all(comes_back)
+}
+
+/// Returns the text behind a beginning, in which white space may be otherwise; `None` where the text does not begin with it.
+fn behind<'t>(text: &'t str, beginning: &str) -> Option<&'t str> {
+    let is_seen = |c: &char| !python::is_space(*c);
+    let mut rest = text.chars();
+    for sign in beginning.chars().filter(is_seen) {
+        if rest.find(is_seen) != Some(sign) {
+            return None;
+        }
+    }
+    Some(rest.as_str())
 }

@@ -195,8 +195,12 @@ pub(in crate::derive) fn filled(slot: char, text: &str) -> Option<usize> {
             let end = text.find(|c: char| !c.is_ascii_digit());
             Some(end.unwrap_or(text.len())).filter(|len| *len > 0)
         }
-        GIVEN | WORD => {
+        GIVEN => {
             let end = text.find(|c: char| !c.is_alphanumeric());
+            Some(end.unwrap_or(text.len())).filter(|len| *len > 0)
+        }
+        WORD => {
+            let end = text.find(|c: char| !text::is_part_of_word(c));
             Some(end.unwrap_or(text.len())).filter(|len| *len > 0)
         }
         _ => None,

@@ -162,7 +162,7 @@ fn written(
         let may_be_empty = found == slot::ID && names.ids_left_out && is_ended_nowhere(end);
         if is_json || !(is_gap || may_be_empty) {
             push(&mut pattern, literal, is_json, &mut quoted, is_behind);
-        } else if is_gap {
+        } else if is_gap && !may_be_empty {
             pattern.push_str("\\s+");
         } else {
             let (literal, space) = literal.split_at(literal.trim_end().len());

@@ -16,9 +16,13 @@ pub(super) fn content_args(pieces: &Pieces, argument: &Pairs, choices: &Choices)
     let spaced = spaced(pieces, argument);
     let pattern = match argument.order {
         Order::KeyFirst => {
-            let keys = keys(argument, choices);
-            let is_exact = is_separator_exact(argument, choices);
-            pattern(&spaced, keys, is_exact)
+            let reading = Reading {
+                keys: keys(argument, choices),
+                is_separator_exact: is_separator_exact(argument, choices),
+                are_others_whole: are_others_whole(argument, choices),
+                is_close_exact: is_close_exact(argument, choices),
+            };
+            pattern(&spaced, reading)
         }
         Order::ValueFirst => value_first::pattern(&spaced),
     };
@@ -65,6 +69,18 @@ fn spaced(pieces: &Pieces, argument: &Pairs) -> Pairs {
     }
 }
 
+/// How the parts of arguments are read.
+#[derive(Debug, Clone, Copy)]
+struct Reading {
+    keys: Keys,
+    /// True if what stands between two arguments is exactly what is written there.
+    is_separator_exact: bool,
+    /// True if lists and objects are taken as a whole, among values that are no texts and that something else closes than texts.
+    are_others_whole: bool,
+    /// True if the white space before what closes a value has to be there.
+    is_close_exact: bool,
+}
+
 /// The text that ends the name of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keys {
@@ -97,6 +113,51 @@ fn keys(argument: &Pairs, choices: &Choices) -> Keys {
     let candidates = std::iter::once(before_sign).chain(before_marker);
     let keys = choices.choose(DecisionId::ArgumentNames, candidates);
     keys.unwrap_or(Keys::BeforeSign)
+}
+
+/// Decides how values that are no texts end where something closes them that closes no text, and returns true if lists and objects are taken as a
+/// whole. For example, a comma closes `[1, 2],` beside `<text>`.
+fn are_others_whole(argument: &Pairs, choices: &Choices) -> bool {
+    let is_closed = |around: &Around| !around.close.trim().is_empty();
+    let mut others = argument.value.iter().skip(1);
+    let is_asked = matches!(argument.style, Style::Text)
+        && others.any(|around| is_closed(around) && around.close != argument.value[0].close);
+    if !is_asked {
+        return false;
+    }
+    let first = [
+        "up to what closes them",
+        "values of other types than text, up to what closes them",
+        "what closes them is there",
+    ];
+    let whole = [
+        "lists and objects whole",
+        "values of other types than text as JSON, of which a list or an object may have in it what closes a value",
+        "what closes a value may stand in a list or an object",
+    ];
+    !choices.whether(DecisionId::OtherValues, [first, whole])
+}
+
+/// Decides how the white space is read that stands before what closes a value, and returns true if it has to be there.
+fn is_close_exact(argument: &Pairs, choices: &Choices) -> bool {
+    let is_spaced = |around: &Around| {
+        let close = around.close.as_str();
+        close.starts_with(char::is_whitespace) && !close.trim().is_empty()
+    };
+    if matches!(argument.style, Style::Json { .. }) || !argument.value.iter().any(is_spaced) {
+        return false;
+    }
+    let any = [
+        "where its marker is",
+        "values up to what closes them, with or without white space before that",
+        "models leave out white space",
+    ];
+    let exact = [
+        "with the white space before it",
+        "values up to what closes them, where the white space before that is there",
+        "what closes a value may stand in it as well, without the white space before it",
+    ];
+    !choices.whether(DecisionId::ArgumentClose, [any, exact])
 }
 
 /// Decides how the text between two arguments is read, and returns true if it is exactly what is written.
@@ -188,6 +249,11 @@ fn bare_key(argument: &Pairs, group: &str, keys: Keys) -> String {
         let signs = ["\"", "'"].iter().chain(brackets).copied();
         stop.extend(signs.filter(|sign| !first.starts_with(sign.trim_start_matches('\\'))));
     }
+    if ends_with_line(argument) {
+        return format!(
+            "{open}{group}[^\\s{stop}](?:[^\\r\\n{stop}]*[^\\s{stop}])?)(?=[^\\S\\n]*\\n)"
+        );
+    }
     if is_apart(argument) && is_whole {
         // `--a b 1` is an argument of the name `a b`.
         let end = format!("(?!\\s+{})", value_beginning(argument));
@@ -204,33 +270,46 @@ fn bare_key(argument: &Pairs, group: &str, keys: Keys) -> String {
     }
     if is_whole {
         // `a:b: 1` is an argument of the name `a:b`.
-        let space = match behind_key(argument).ends_with(char::is_whitespace) {
-            true => "\\s",
-            false => "",
-        };
-        let betweens = argument.value.iter().map(|around| around.between.trim());
-        let betweens: Vec<&str> = betweens.collect();
-        // Of `:` and `:'` the longer one tells more: the name is `a:b` in `a:b:'c'`.
-        let begins_another = |one: &&str| {
-            let mut others = betweens.iter().filter(|other| *other != one);
-            others.any(|other| other.starts_with(one))
-        };
-        let ends: Vec<&str> = betweens
-            .iter()
-            .copied()
-            .filter(|one| !begins_another(one))
-            .collect();
-        // Where a value follows that has the shorter one before it, nothing else tells that white space before that is not the name's.
-        let is_spaced = behind_key(argument).starts_with(char::is_whitespace);
-        let last = match is_spaced && ends.len() < betweens.len() {
-            true => "(?<!\\s)",
-            false => "",
-        };
-        let end = format!("(?!\\s*{}{space})", any_of(&ends));
-        return format!("{open}{group}(?=\\S)(?:{end}[^\\r\\n{stop}])+{last})");
+        let (end, last) = end_of_key(argument);
+        return format!("{open}{group}(?=\\S)(?:(?!\\s*{end})[^\\r\\n{stop}])+{last})");
     }
     // A name may have spaces in it, but neither begins nor ends with one.
     format!("{open}{group}[^\\s{stop}](?:[^\\r\\n{stop}]*[^\\s{stop}])?)")
+}
+
+/// A pattern for what ends a name that may have the first character of that in it, and a condition on the last character of the name.
+///
+/// Of `:` and `:'` the longer one tells more: the name is `a:b` in `a:b:'c'`. White space behind the shorter one tells as much: `a:b: 1`.
+fn end_of_key(argument: &Pairs) -> (String, &'static str) {
+    let betweens = argument.value.iter().map(|around| around.between.as_str());
+    let betweens: Vec<&str> = betweens.collect();
+    let is_spaced = |one: &str| one.ends_with(char::is_whitespace);
+    let begins_another = |one: &str| {
+        let one = one.trim();
+        let mut others = betweens.iter().map(|other| other.trim());
+        others.any(|other| other != one && other.starts_with(one))
+    };
+    let telling = betweens.iter().copied();
+    let telling: Vec<&str> = telling
+        .filter(|one| is_spaced(one) || !begins_another(one))
+        .collect();
+    // Where a value follows that has the shorter one before it, nothing else tells that white space before that is not the name's.
+    let is_after_space = behind_key(argument).starts_with(char::is_whitespace);
+    let last = match is_after_space && telling.len() < betweens.len() {
+        true => "(?<!\\s)",
+        false => "",
+    };
+    let (spaced, bare): (Vec<&str>, Vec<&str>) = telling.iter().partition(|one| is_spaced(one));
+    let ends = [(bare, ""), (spaced, "\\s")]
+        .into_iter()
+        .filter_map(|(ends, space)| {
+            let ends: Vec<&str> = ends.into_iter().map(str::trim).collect();
+            (!ends.is_empty()).then(|| format!("{}{space}", any_of(&ends)))
+        });
+    (
+        super::alternatives(ends.collect()).unwrap_or_default(),
+        last,
+    )
 }
 
 /// The brackets behind which something in a value may look like a key. Lists and objects of JSON are taken as a whole, and where a marker stands before each
@@ -249,6 +328,15 @@ fn is_apart(argument: &Pairs) -> bool {
     match &argument.style {
         Style::Json { around, .. } => is_blank(around),
         _ => argument.value.iter().any(is_blank),
+    }
+}
+
+/// Returns true if the key of an argument ends with its line, and nothing else stands between it and a value.
+fn ends_with_line(argument: &Pairs) -> bool {
+    let is_line = |between: &str| between.trim().is_empty() && between.contains('\n');
+    match &argument.style {
+        Style::Json { around, .. } => is_line(&around.between),
+        _ => argument.value.iter().all(|around| is_line(&around.between)),
     }
 }
 
@@ -286,7 +374,7 @@ fn key_and_between(argument: &Pairs, keys: Keys) -> String {
 }
 
 /// A pattern for one argument.
-fn pattern(argument: &Pairs, keys: Keys, is_exact: bool) -> String {
+fn pattern(argument: &Pairs, reading: Reading) -> String {
     let separator = argument.separator.trim();
     // A name has the separator's first character nowhere in it. A longer separator is taken as a whole, or the name would begin with the rest
     // of it: with `|,|>` behind the `<` of `<|,|>`.
@@ -294,16 +382,16 @@ fn pattern(argument: &Pairs, keys: Keys, is_exact: bool) -> String {
         0 | 1 => String::new(),
         _ => format!("(?:{}\\s*)?", slot::pattern(separator)),
     };
-    let key = key(argument, "(?P<key>", keys);
-    let next = key_and_between(argument, keys);
+    let key = key(argument, "(?P<key>", reading.keys);
+    let next = key_and_between(argument, reading.keys);
     let spaced = match separator {
         "" => next.clone(),
         separator => format!("{}\\s*{next}", slot::pattern(separator)),
     };
-    let mut pattern = format!("{separated}{key}{}", values(argument, &spaced));
+    let mut pattern = format!("{separated}{key}{}", values(argument, &spaced, reading));
     if ends_nowhere(argument) {
         pattern.push_str(&match gap(argument) {
-            _ if is_exact => {
+            _ if reading.is_separator_exact => {
                 let between = text::escape(&between_arguments(argument));
                 format!("(?={between}{next}|\\s*\\Z)")
             }
@@ -340,7 +428,7 @@ const BLANK: &str = "\\s+";
 /// Where texts stand in quotes, these are taken as a part of the value, since they tell that it is a text. The quotes around a text that
 /// has such a quote in it are not taken. Where nothing but white space closes some of the values, they end with their line, or else before
 /// `next`, the beginning of another argument.
-fn values(argument: &Pairs, next: &str) -> String {
+fn values(argument: &Pairs, next: &str, reading: Reading) -> String {
     let around = argument.value.as_slice();
     if let Style::Json {
         around: Around { between, close },
@@ -377,7 +465,7 @@ fn values(argument: &Pairs, next: &str) -> String {
     if others.iter().all(|other| other.close == first.close) {
         let (_, lead) = split_space(&first.between, Edge::End);
         let between: Vec<&str> = around.iter().map(|a| a.between.trim_end()).collect();
-        return value(&any_of(&between), lead, &first.close);
+        return value(&any_of(&between), lead, ".*?", &first.close, reading);
     }
     // Of two alternatives that begin alike the longer one is tried first.
     let mut around: Vec<&Around> = around.iter().collect();
@@ -413,7 +501,12 @@ fn values(argument: &Pairs, next: &str) -> String {
     };
     let alternatives = around.into_iter().map(|Around { between, close }| {
         let (between, lead) = split_space(between, Edge::End);
-        let value = value(&slot::pattern(between), lead, close);
+        let is_text = *close == first.close;
+        let taken = match reading.are_others_whole && !is_text {
+            true => format!("(?:{})*?", Tokens::json().any()),
+            false => ".*?".to_owned(),
+        };
+        let value = value(&slot::pattern(between), lead, &taken, close, reading);
         match close.trim() {
             "" if ends_nowhere(argument) => value,
             "" if close.contains('\n') => format!("{value}(?=[^\\S\\n]*(?:\\n|\\Z))"),
@@ -429,12 +522,17 @@ fn values(argument: &Pairs, next: &str) -> String {
     format!("(?:{})", alternatives.join("|"))
 }
 
-fn value(between: &str, lead: &str, close: &str) -> String {
+/// A pattern for a value with what stands around it, of which the pattern `taken` takes the characters.
+fn value(between: &str, lead: &str, taken: &str, close: &str, reading: Reading) -> String {
     let (close, trail) = split_space(close, Edge::Start);
+    let trail = match reading.is_close_exact && !close.is_empty() {
+        true => text::escape(trail),
+        false => optional_space(trail),
+    };
     format!(
-        "{between}{}(?P<value>.*?){}{}",
+        "{between}{}(?P<value>{taken}){}{}",
         optional_space(lead),
-        optional_space(trail),
+        trail,
         slot::pattern(close.trim_end())
     )
 }
@@ -502,7 +600,13 @@ mod tests {
             style,
             unread: Unread::default(),
         };
-        let pattern = Pattern::regex(&pattern(&argument, keys, false)).unwrap();
+        let reading = Reading {
+            keys,
+            is_separator_exact: false,
+            are_others_whole: false,
+            is_close_exact: false,
+        };
+        let pattern = Pattern::regex(&pattern(&argument, reading)).unwrap();
         let all = pattern.find_iter(text).map(|found| {
             let found = found.unwrap();
             let group = |name: &str| text[found.group(name).unwrap()].to_owned();

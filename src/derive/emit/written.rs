@@ -256,8 +256,29 @@ impl<'a> Written<'a> {
         let Some(form) = self.no_arguments else {
             return pattern;
         };
-        let before_arguments = text::escape_loosely(form.before_arguments.trim());
-        format!("{pattern}(?:{before_arguments}\\s*|(?={}))", form.end())
+        let before_arguments = text::escape_loosely(form.before_arguments.trim_end());
+        format!(
+            "{pattern}(?:{before_arguments}\\s*|(?={}))",
+            self.end_without_arguments(form)
+        )
+    }
+
+    /// A pattern for what follows in a call without arguments. Where white space alone does, and stands before the arguments of others as well, it
+    /// tells nothing: then it is what follows that, another call or the end of the calls, if both are marked.
+    fn end_without_arguments(&self, form: &NoArguments) -> String {
+        let calls = self.calls;
+        let is_told =
+            !form.end.trim().is_empty() || !form.before_arguments.starts_with(char::is_whitespace);
+        let next = slot::constant(calls.call.0.trim_start()).trim_end();
+        let mut ends = [&calls.section.1, &calls.turn_end].into_iter();
+        let end = ends.find(|end| !end.trim().is_empty());
+        match end {
+            Some(end) if !is_told && !next.is_empty() => {
+                let [end, next] = [end.trim(), next].map(slot::pattern);
+                format!("\\s*(?:{end}|{next})")
+            }
+            _ => form.end(),
+        }
     }
 
     /// A pattern for what closes a call without arguments, where nothing else does so. Only directly behind what opens such a call does it

@@ -35,7 +35,17 @@ pub(in crate::derive) fn learn(
         anchor.turn_calling(renderer, context, dialect, call)
     };
     let of_text = turn_with(&Value::from(text.as_str())).unwrap_or_default();
-    let Some(frame) = pairs.frame(&of_text, key, text) else {
+    let mut frame = pairs.frame(&of_text, key, text);
+    if frame.is_none() {
+        // The arguments of several calls, by which they were cut, may be indented otherwise than those of one.
+        let bare = pairs.open.trim_start().to_owned();
+        let spaced = std::mem::replace(&mut pairs.open, bare);
+        frame = pairs.frame(&of_text, key, text);
+        if frame.is_none() {
+            pairs.open = spaced;
+        }
+    }
+    let Some(frame) = frame else {
         return;
     };
     for value in of_each_kind() {

@@ -333,9 +333,21 @@ impl Pairs {
         frame: Frame<'_>,
     ) -> Option<&'t str> {
         let argument = turn.strip_prefix(frame.before)?;
-        argument
-            .strip_suffix(frame.behind)?
-            .strip_prefix(&self.open)
+        behind_marker(argument.strip_suffix(frame.behind)?, &self.open)
+    }
+
+    /// Puts a slot in the place of the one word before the name in which the argument in `turn` differs from the others: `<arg kind="text" name="a">`
+    /// beside `<arg kind="json" name="a">`.
+    fn put_slot_before_name(&mut self, turn: &str, key: &str, frame: Frame<'_>) {
+        if self.argument(turn, frame).is_some() {
+            return;
+        }
+        let argument = turn.strip_prefix(frame.before);
+        let open = argument.and_then(|argument| argument.split_once(key));
+        let differing = open.and_then(|(open, _)| text::differing_words(&[&self.open, open]));
+        if let Some((before, _, behind)) = differing {
+            self.open = format!("{before}{}{behind}", slot::WORD);
+        }
     }
 
     /// Learns the text around a value of another type than text. The value is the only argument of a call, and `turn` is the turn with that
@@ -350,6 +362,7 @@ impl Pairs {
         if self.order == Order::ValueFirst {
             return;
         }
+        self.put_slot_before_name(turn, key, frame);
         let argument = self.argument(turn, frame);
         let around = argument.and_then(|argument| argument.strip_prefix(key)?.rsplit_once(value));
         let Some((between, close)) = around else {
@@ -476,17 +489,19 @@ impl Pairs {
         );
         let argument = self.argument(turn, frame)?.strip_suffix(&close)?;
         match self.order {
-            Order::KeyFirst => {
-                let rest = argument.strip_prefix(key)?;
-                let Some((before, behind)) = between.split_once(slot::WORD) else {
-                    return rest.strip_prefix(between);
-                };
-                let rest = rest.strip_prefix(before)?;
-                rest[slot::filled(slot::WORD, rest)?..].strip_prefix(behind)
-            }
+            Order::KeyFirst => behind_marker(argument.strip_prefix(key)?, between),
             Order::ValueFirst => argument.strip_suffix(key)?.strip_suffix(between),
         }
     }
+}
+
+/// Returns the text behind a marker, in which a slot may stand for a word.
+fn behind_marker<'t>(text: &'t str, marker: &str) -> Option<&'t str> {
+    let Some((before, behind)) = marker.split_once(slot::WORD) else {
+        return text.strip_prefix(marker);
+    };
+    let rest = text.strip_prefix(before)?;
+    rest[slot::filled(slot::WORD, rest)?..].strip_prefix(behind)
 }
 
 /// Returns the texts before and behind a value without the quotes of JSON, where both have them: they are a part of the value.

@@ -1,4 +1,4 @@
-//! Signs of a text that a chat template writes otherwise than they are: `<` as `&lt;`, or not at all.
+//! Signs of a text that a chat template writes otherwise than they are: `<` as `&lt;`, or not at all, or a line feed with an indentation behind it.
 //!
 //! No content parser of the format takes that back, but for the escapes of JSON, and texts that are written as JSON are read before. So a
 //! text with such a sign in it is lost, whatever the response template. Each sign is tried between two words. First all of them are
@@ -8,8 +8,17 @@
 use super::limit::{Limit, Lost, Part};
 use crate::derive::probe::{self, Assistant};
 
-/// The signs that are tried: those of ASCII.
-const TRIED: &str = "!#$%&()*+,-./:;<=>?@[]^_`{|}~\\'\"";
+/// The signs that are tried: those of ASCII, and a line feed.
+const TRIED: &str = "!#$%&()*+,-./:;<=>?@[]^_`\n{|}~\\'\"";
+
+/// The characters beside a line feed at which Python takes a text apart into lines.
+const OTHER_LINE_ENDS: [char; 9] = [
+    '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}',
+];
+
+fn ends_line(sign: char) -> bool {
+    sign == '\n' || OTHER_LINE_ENDS.contains(&sign)
+}
 
 /// Signs that are written otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,15 +45,21 @@ impl Escaped {
             return None;
         }
         let mut found: Option<Self> = None;
-        for sign in TRIED.chars().map(String::from) {
-            let Some(example) = between(&sign).filter(|written| *written != sign) else {
+        // What takes a text apart at its line feeds may do so where other lines end, too.
+        for sign in TRIED.chars().chain(OTHER_LINE_ENDS) {
+            // Where a line ends is tried between two digits: at the ends of a text white space may be taken off.
+            let tried = match ends_line(sign) {
+                true => format!("1{sign}2"),
+                false => sign.to_string(),
+            };
+            let Some(example) = between(&tried).filter(|written| *written != tried) else {
                 continue;
             };
             let found = found.get_or_insert(Self {
                 signs: String::new(),
                 example,
             });
-            found.signs.push_str(&sign);
+            found.signs.push(sign);
         }
         found
     }
@@ -57,7 +72,9 @@ impl Escaped {
             Part::Reasoning => "a reasoning",
             Part::Arguments => "the text of an argument",
         };
-        let signs: Vec<String> = signs.chars().map(String::from).collect();
+        let visible = signs.chars().filter(|sign| !ends_line(*sign));
+        let line_end = signs.contains(ends_line).then(|| "line ends".to_owned());
+        let signs: Vec<String> = visible.map(String::from).chain(line_end).collect();
         Limit {
             text: format!(
                 "the chat template writes signs of {what} otherwise than they are ({}), like {example:?}, which no content parser undoes",
@@ -118,6 +135,22 @@ mod tests {
             (found.signs.as_str(), found.example.as_str()),
             ("&", "&amp;")
         );
+    }
+
+    #[test]
+    fn a_line_feed_with_an_indentation_is_found() {
+        let written = |text: &str| Some(text.lines().collect::<Vec<_>>().join("\n  "));
+        let found = Escaped::find(["opal", "drift"], written).unwrap();
+        assert_eq!(
+            (found.signs.as_str(), found.example.as_str()),
+            ("\n", "1\n  2")
+        );
+        let limit = found.limit(Part::Content);
+        assert!(limit.text.contains("(line ends)"), "{}", limit.text);
+        // Python takes a text apart at other characters, too.
+        let separated = |text: &str| Some(text.replace(['\n', '\u{2028}'], "\n  "));
+        let found = Escaped::find(["opal", "drift"], separated).unwrap();
+        assert_eq!(found.signs, "\n\u{2028}");
     }
 
     #[test]

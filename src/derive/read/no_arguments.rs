@@ -33,7 +33,12 @@ impl NoArguments {
         let slot = open[last..].chars().next()?;
         let (head, behind) = open.split_at(last + slot.len_utf8());
         let (_, rest) = turn.split_once(head)?;
-        let shared = text::common_prefix(behind, rest);
+        let ends_at_once = |shared: usize| rest[shared..].trim_end() == after_calls.trim_end();
+        let shared = match text::common_prefix(behind, rest) {
+            // The white space that both have is all that ends the one without arguments.
+            shared if ends_at_once(shared) => behind[..shared].trim_end().len(),
+            shared => shared,
+        };
         let (before_arguments, rest) = (&behind[shared..], &rest[shared..]);
         let own = rest.trim_end().strip_suffix(after_calls.trim_end())?;
         let space = &rest[..rest.len() - rest.trim_start().len()];

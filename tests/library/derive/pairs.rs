@@ -92,3 +92,105 @@ fn names_and_ids_behind_arguments_are_found_past_their_like() {
     let calls = message.get("tool_calls").and_then(Value::as_array).unwrap();
     assert_eq!(calls[0].get("id").and_then(Value::as_str), Some("call_1"));
 }
+
+/// Several calls may stand in a section and be indented there, which a call alone is not.
+#[test]
+fn several_calls_are_indented_otherwise_than_one() {
+    let call = "SPACE<do {{ c.function.name }}>{% for k, v in c.function.arguments.items() %}{{ '\n' }}SPACE <p {{ k }}>{{ v | tojson }}</p>{% endfor %}{{ '\n' }}SPACE</do>";
+    let each = |space: &str| {
+        let call = call.replace("SPACE", space);
+        format!("{{% for c in m.tool_calls %}}{{{{ '\n' }}}}{call}{{% endfor %}}")
+    };
+    let derivation = proved(&format!(
+        "{{{{ m.content }}}}{{% if m.tool_calls | length == 1 %}}{}{{% elif m.tool_calls %}}{{{{ '\n' }}}}<all>{}{{{{ '\n' }}}}</all>{{% endif %}}",
+        each(""),
+        each("  ")
+    ));
+    let one = "\n<do f>\n <p a>\"x\"</p>\n <p b>[1]</p>\n</do>";
+    let read = r#"{"a": "x", "b": [1]}"#;
+    assert_eq!(arguments(&derivation, &format!("{one}<end>")), [read]);
+    let two = "\n<all>\n  <do f>\n   <p a>\"x\"</p>\n   <p b>[1]</p>\n  </do>\n  <do g>\n  </do>\n</all><end>";
+    assert_eq!(arguments(&derivation, two), [read, "{}"]);
+}
+
+/// What closes a number stands in a list and in an object as well; another marker closes a text. And a name may have in it what ends names.
+#[test]
+fn lists_beside_raw_texts_are_taken_as_a_whole() {
+    let derivation = proved(
+        "{{ m.content }}{% for c in m.tool_calls %}\n<do {{ c.function.name }}>\n{% for k, v in c.function.arguments.items() %}{{ k }}: {% if v is string %}r~{{ v }}~r{% else %}{{ v | tojson }}{% endif %},\n{% endfor %}</do>{% endfor %}",
+    );
+    let response = "\n<do f>\na:b: r~x, y: 1,~r,\nc: {\"d\": 1, \"e\": [2, 3]},\n</do><end>";
+    assert_eq!(
+        arguments(&derivation, response),
+        [r#"{"a:b": "x, y: 1,", "c": "{\"d\": 1, \"e\": [2, 3]}"}"#]
+    );
+}
+
+/// A word before the name tells the type of the value.
+#[test]
+fn a_word_before_a_name_may_be_another() {
+    let derivation = proved(
+        r#"{{ m.content }}{% for c in m.tool_calls %}<do {{ c.function.name }}>{% for k, v in c.function.arguments.items() %}{% if v is string %}<p is="text" of="{{ k }}">[[{{ v }}]]</p>{% else %}<p is="json" of="{{ k }}">{{ v | tojson }}</p>{% endif %}{% endfor %}</do>{% endfor %}"#,
+    );
+    let response = r#"<do f><p is="text" of="a">[[x]]</p><p is="json" of="b">[1, 2]</p></do><end>"#;
+    assert_eq!(
+        arguments(&derivation, response),
+        [r#"{"a": "x", "b": "[1, 2]"}"#]
+    );
+}
+
+/// What closes a value may stand in it, but on no line of its own.
+#[test]
+fn a_text_ends_on_a_line_of_its_own() {
+    let derivation = proved(
+        "{{ m.content }}{% for c in m.tool_calls %}{{ '\n' }}@@ {{ c.function.name }}{% for k, v in c.function.arguments.items() %}{{ '\n' }}-{{ k }} <<~~\n{{ v if v is string else v | tojson }}\n~~{% endfor %}{{ '\n' }}@@{% endfor %}",
+    );
+    let response = "\n@@ f\n-a <<~~\ncat <<~~ x\n~~\n-b <<~~\ny\n~~\n@@<end>";
+    assert_eq!(
+        arguments(&derivation, response),
+        [r#"{"a": "cat <<~~ x", "b": "y"}"#]
+    );
+}
+
+/// The line is the name's, and the next ones are the value's.
+#[test]
+fn a_name_ends_with_its_line() {
+    let derivation = proved(
+        "{{ m.content }}{% for c in m.tool_calls %}\n%%do {{ c.function.name }}{% for k, v in c.function.arguments.items() %}\n%%with {{ k }}\n{{ v if v is string else v | tojson }}\n%%thus{% endfor %}\n%%done{% endfor %}",
+    );
+    let response = "\n%%do f\n%%with a b\nx\ny\n%%thus\n%%done<end>";
+    assert_eq!(arguments(&derivation, response), [r#"{"a b": "x\ny"}"#]);
+}
+
+/// The white space before what stands before arguments is all that ends a call without any.
+#[test]
+fn a_line_ends_a_call_without_arguments() {
+    let derivation = proved(
+        "{{ m.content }}{% if m.tool_calls %}\ncalls:\n{% for c in m.tool_calls %}- do: {{ c.function.name }}\n{% if c.function.arguments %}  with:\n{% for k, v in c.function.arguments.items() %}    {{ k }}: {{ v | tojson }}\n{% endfor %}{% endif %}{% endfor %}{% endif %}",
+    );
+    let response = "\ncalls:\n- do: f\n- do: g\n  with:\n    a: 1\n<end>";
+    assert_eq!(arguments(&derivation, response), ["{}", r#"{"a": 1}"#]);
+}
+
+/// Where nothing stands in the place of an id, what follows is no id.
+#[test]
+fn an_id_behind_a_name_may_be_left_out() {
+    let derivation = proved(
+        "{{ m.content }}{% for c in m.tool_calls %}\n~~~call {{ c.function.name }} {{ c.id }}\n{{ c.function.arguments | tojson }}\n~~~{% endfor %}",
+    );
+    for id in ["", "call_1"] {
+        let response = format!("\n~~~call f {id}\n{{\"a\": 1}}\n~~~<end>");
+        let template = ResponseTemplate::from_value(&derivation.document.to_value()).unwrap();
+        let message = parse_response(&response, Arc::new(template), "", &[]).unwrap();
+        let call = &message.get("tool_calls").and_then(Value::as_array).unwrap()[0];
+        assert_eq!(
+            call.get("id").and_then(Value::as_str).unwrap_or_default(),
+            id
+        );
+        let function = call.get("function").map(json::to_string);
+        assert_eq!(
+            function.as_deref(),
+            Some(r#"{"name": "f", "arguments": {"a": 1}}"#)
+        );
+    }
+}
