@@ -146,34 +146,29 @@ fn is_around_nothing(judge: &Judge<'_>, tried: &Tried<'_>, here: &[&Round]) -> b
     let Some(prompt) = here.first().map(|round| round.place.prompt.as_str()) else {
         return false;
     };
+    // Each text is taken out alone, and both where there are two.
     let around = here.iter().filter_map(|round| {
-        let [reasoning, further] = [&round.expected.reasoning, &round.expected.further]
-            .map(|text| text.as_deref().unwrap_or_default());
-        let without = |text: &str, full: &str| full.replacen(text, "", 1);
-        let alone = [reasoning, further]
-            .into_iter()
-            .filter(|text| !text.is_empty());
-        let both = without(further, &without(reasoning, &round.full));
-        let mut renders = alone.map(|text| without(text, &round.full)).chain([both]);
-        renders.find_map(|render| Some((behind(&render, prompt)?.to_owned(), *round)))
+        let texts = beside_content(round);
+        let all = Some(texts.as_slice()).filter(|texts| texts.len() > 1);
+        texts.chunks(1).chain(all).find_map(|texts| {
+            let without = |full: String, text: &&str| full.replacen(text, "", 1);
+            let render = texts.iter().fold(round.full.clone(), without);
+            Some((behind(&render, prompt)?.to_owned(), *round))
+        })
     });
-    let around: Vec<(String, &Round)> = around
-        .filter(|(_, round)| round.expected.reasoning.is_some() || round.expected.further.is_some())
-        .collect();
-    // A marker that stands before the content where the texts are taken out is the model's own.
+    let around: Vec<(String, &Round)> = around.collect();
+    // A marker that stands before the content then is one that the model writes.
     let opening = around.iter().find_map(|(response, round)| {
-        let expected = &round.expected;
-        let content = expected.content.as_deref().filter(|_| round.probe.plain)?;
+        let content = round.expected.content.as_deref();
+        let content = content.filter(|_| round.probe.plain)?;
         let opening = response.split_once(content)?.0.trim_start();
-        let mut others = [&expected.reasoning, &expected.further]
-            .into_iter()
-            .flatten();
-        (!others.any(|text| opening.contains(text.as_str()))).then_some(opening)
+        let mut texts = beside_content(round).into_iter();
+        (!texts.any(|text| opening.contains(text))).then_some(opening)
     });
     let opening = opening.unwrap_or_default();
-    let plain = here.iter().filter(|round| {
-        round.probe.plain && round.expected.reasoning.is_none() && round.expected.further.is_none()
-    });
+    let plain = here
+        .iter()
+        .filter(|round| round.probe.plain && beside_content(round).is_empty());
     let comes_back = |round: &&Round| {
         let manner = &judge.group(None).manner;
         let calls = judge.survey.calling.first().unwrap_or(manner);
@@ -188,6 +183,13 @@ fn is_around_nothing(judge: &Judge<'_>, tried: &Tried<'_>, here: &[&Round]) -> b
             || tried.comes_back(prompt, &response, round, manner, &judge.renderer)
     };
     !around.is_empty() && plain.into_iter().all(comes_back)
+}
+
+/// The texts of a round's message that can be seen beside its content: its reasoning and its further text.
+fn beside_content(round: &Round) -> Vec<&str> {
+    let expected = &round.expected;
+    let texts = [&expected.reasoning, &expected.further].into_iter();
+    texts.flatten().map(String::as_str).collect()
 }
 
 /// Returns the text behind a beginning, in which white space may be otherwise; `None` where the text does not begin with it.

@@ -183,6 +183,10 @@ pub(in crate::derive) fn stop(after: &str) -> String {
 pub(in crate::derive) fn filled(slot: char, text: &str) -> Option<usize> {
     let calls = (0..3).map(probe::call);
     let begins = |word: &String| text.starts_with(word.as_str()).then_some(word.len());
+    let run = |is_part: fn(char) -> bool| {
+        let end = text.find(|c| !is_part(c));
+        Some(end.unwrap_or(text.len())).filter(|len| *len > 0)
+    };
     match slot {
         NAME => calls.filter_map(|call| begins(&call.name)).max(),
         ID => calls.filter_map(|call| begins(&call.id)).max(),
@@ -191,18 +195,9 @@ pub(in crate::derive) fn filled(slot: char, text: &str) -> Option<usize> {
                 calls.flat_map(|call| call.arguments.into_iter().map(|(key, _)| key.to_string()));
             keys.filter_map(|key| begins(&key)).max()
         }
-        NUMBER => {
-            let end = text.find(|c: char| !c.is_ascii_digit());
-            Some(end.unwrap_or(text.len())).filter(|len| *len > 0)
-        }
-        GIVEN => {
-            let end = text.find(|c: char| !c.is_alphanumeric());
-            Some(end.unwrap_or(text.len())).filter(|len| *len > 0)
-        }
-        WORD => {
-            let end = text.find(|c: char| !text::is_part_of_word(c));
-            Some(end.unwrap_or(text.len())).filter(|len| *len > 0)
-        }
+        NUMBER => run(|c| c.is_ascii_digit()),
+        GIVEN => run(char::is_alphanumeric),
+        WORD => run(text::is_part_of_word),
         _ => None,
     }
 }

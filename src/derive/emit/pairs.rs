@@ -324,30 +324,20 @@ fn brackets_in_values(argument: &Pairs) -> &'static [&'static str] {
 
 /// Returns true if nothing but white space stands between a key and a value.
 fn is_apart(argument: &Pairs) -> bool {
-    let is_blank = |around: &Around| around.between.trim().is_empty();
-    match &argument.style {
-        Style::Json { around, .. } => is_blank(around),
-        _ => argument.value.iter().any(is_blank),
-    }
+    let mut around = argument.around().iter();
+    around.any(|around| around.between.trim().is_empty())
 }
 
 /// Returns true if the key of an argument ends with its line, and nothing else stands between it and a value.
 fn ends_with_line(argument: &Pairs) -> bool {
-    let is_line = |between: &str| between.trim().is_empty() && between.contains('\n');
-    match &argument.style {
-        Style::Json { around, .. } => is_line(&around.between),
-        _ => argument.value.iter().all(|around| is_line(&around.between)),
-    }
+    let mut betweens = argument.around().iter().map(|around| &around.between);
+    betweens.all(|between| between.trim().is_empty() && between.contains('\n'))
 }
 
 /// Returns true if some values have no text of their own that closes them, so that they end only where the argument does.
 fn ends_nowhere(argument: &Pairs) -> bool {
-    let is_open = |around: &Around| around.close.trim().is_empty();
-    !argument.separator.trim().is_empty()
-        || match &argument.style {
-            Style::Json { around, .. } => is_open(around),
-            _ => argument.value.iter().all(is_open),
-        }
+    let mut closes = argument.closes().into_iter();
+    !argument.separator.trim().is_empty() || closes.all(|close| close.trim().is_empty())
 }
 
 /// A pattern for what an argument begins with, up to its value, that captures nothing.

@@ -283,21 +283,21 @@ impl Pairs {
 
     /// Returns true if an argument ends its line.
     pub(in crate::derive) fn ends_line(&self) -> bool {
-        let mut around = self.around().into_iter();
+        let mut around = self.around().iter();
         around.all(|around| around.close.ends_with('\n'))
     }
 
     /// Returns the texts that close an argument.
     pub(in crate::derive) fn closes(&self) -> Vec<&str> {
-        let around = self.around().into_iter();
+        let around = self.around().iter();
         around.map(|around| around.close.as_str()).collect()
     }
 
     /// Returns the texts around a value as it is read.
-    fn around(&self) -> Vec<&Around> {
+    pub(in crate::derive) fn around(&self) -> &[Around] {
         match &self.style {
-            Style::Json { around, .. } => vec![around],
-            _ => self.value.iter().collect(),
+            Style::Json { around, .. } => std::slice::from_ref(around),
+            _ => &self.value,
         }
     }
 

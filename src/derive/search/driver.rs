@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::candidates::all;
-use crate::derive::choice::{DecisionId, Description, MadeDecision, Preference};
+use crate::derive::choice::{DecisionId, MadeDecision, Preference};
 use crate::derive::emit::{self, Target};
 use crate::derive::evidence::decision::{Decision, Fate, ReportedCandidate};
 use crate::derive::evidence::finding::{Counterexample, Finding};
@@ -94,13 +94,6 @@ impl Attempt {
     /// Returns true if messages that come back from `best` may be given up for this attempt.
     pub(super) fn may_give_up(&self, best: &Proven, candidate: &Preference) -> bool {
         self.drops_reasoning(best) || candidate.decision == DecisionId::SeveralCalls
-    }
-
-    /// Returns the candidates of a decision, where it was made.
-    pub(super) fn made(&self, decision: DecisionId) -> Option<&[Description]> {
-        let mut all = self.asked.iter();
-        let made = all.find(|one| one.decision == decision)?;
-        Some(&made.candidates)
     }
 
     /// Returns the choices of the attempt, with another candidate for one decision.

@@ -69,8 +69,6 @@ impl Driver<'_> {
         if found.is_some() || best.proof.rounds.failed == 0 {
             return found;
         }
-        // A decision that comes up tells more than a further candidate of one that was made before.
-        led_to.sort_by_key(|(_, candidate)| best.attempt.made(candidate.decision).is_some());
         for (wanted, candidate) in led_to {
             if self.is_preferred(&candidate) || !self.may_try() {
                 continue;
@@ -215,23 +213,24 @@ fn lacks_nothing(found: &mut Option<Proven>, proven: Proven) -> bool {
     lacking == Lacking::default()
 }
 
-/// Returns the candidates that the attempt does not take and that `best` has not, each with the choices of the attempt and this one: those of
-/// decisions that come up, and those that come up for a decision. Where the candidate says where the turn begins, all that is in the turn is read
-/// anew: then all candidates of a decision are others where one is.
+/// Returns the other candidates of the decisions that the attempt makes and `best` does not, each with the choices of the attempt and this one.
+/// Where the candidate says where the turn begins, all that is in the turn is read anew: then a decision is another one where it is made between
+/// other candidates.
 fn brought_up(
     attempt: &Attempt,
     candidate: &Preference,
     best: &Proven,
 ) -> Vec<(Vec<Preference>, Preference)> {
     let is_read_anew = candidate.decision == DecisionId::Anchor;
-    let is_known = |candidate: &Preference| {
-        let [before, now] = [&best.attempt, attempt].map(|one| one.made(candidate.decision));
-        let is_same = !is_read_anew || before == now;
-        is_same && before.is_some_and(|all| all.iter().any(|one| one.name == candidate.name))
+    let is_known = |one: &MadeDecision| {
+        let is_same = |asked: &MadeDecision| {
+            asked.decision == one.decision && (!is_read_anew || asked.candidates == one.candidates)
+        };
+        best.attempt.asked.iter().any(is_same)
     };
-    let mut others = all(&attempt.asked);
-    others.retain(|candidate| !is_known(candidate));
-    let others = others.into_iter();
+    let mut new = attempt.asked.clone();
+    new.retain(|one| !is_known(one));
+    let others = all(&new).into_iter();
     let others = others.map(|candidate| (attempt.wanting(&candidate), candidate));
     others.collect()
 }
