@@ -11,29 +11,28 @@
 //! Otherwise no render proves anything about the text that a model writes behind the prompt.
 
 use super::Judge;
-use super::places::Prompted;
 use super::rounds::{Round, RoundId};
 use super::trial::Tried;
 use super::unproved::Unproved;
 use crate::text::{common_prefix, common_suffix};
 use crate::value::{Map, Value, json, python};
-use std::rc::Rc;
 
 /// The ends of prompts that no render shows, each once.
 pub(super) fn unshown(judge: &Judge<'_>, tried: &Tried<'_>) -> Vec<Unproved> {
     let rounds = all(judge);
     let mut found: Vec<(String, Map)> = Vec::new();
-    let mut seen: Vec<*const Prompted> = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
     for (_, round) in &rounds {
-        let at = Rc::as_ptr(&round.place);
-        if seen.contains(&at) {
+        // Messages with calls have places of their own, where others are told the same.
+        let prompt = round.place.prompt.as_str();
+        if seen.contains(&prompt) {
             continue;
         }
-        seen.push(at);
+        seen.push(prompt);
         let here: Vec<&Round> = rounds
             .iter()
             .map(|(_, round)| *round)
-            .filter(|other| Rc::ptr_eq(&other.place, &round.place))
+            .filter(|other| other.place.prompt == prompt)
             .collect();
         let header = judge.survey.plain.header.as_str();
         let Some(tail) = tail(&here, header) else {
@@ -42,7 +41,6 @@ pub(super) fn unshown(judge: &Judge<'_>, tried: &Tried<'_>) -> Vec<Unproved> {
         // One tail may be found with a character more or less, where the header before it goes on with the same characters.
         let is_known =
             |(known, _): &(String, Map)| known.ends_with(tail) || tail.ends_with(known.as_str());
-        let prompt = round.place.prompt.as_str();
         if !found.iter().any(is_known)
             && !is_shown_elsewhere(judge, tried, &rounds, prompt, tail)
             && !is_around_nothing(judge, tried, &here)

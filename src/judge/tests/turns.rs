@@ -232,18 +232,20 @@ fn a_prompt_that_closes_an_empty_reasoning_is_shown_around_a_reasoning() {
 #[test]
 fn a_prompt_may_close_two_empty_texts_before_a_content_that_is_opened() {
     let planned = "{% if m.plan %}<p>{{ m.plan }}</p>{% endif %}";
-    let answer = [planned, THOUGHT, SAID].concat();
-    let chat = chat(
-        &answer,
-        "{% if think is defined and not think %}<p></p><r></r>{% endif %}",
-    );
     let plan = r#""plan": {"open": "<p>", "close": "</p>"}"#;
-    let judgement = judged(&chat, &fields(&[plan, THINKING, CONTENT]));
-    assert_all_back(&judgement);
-    assert_eq!(tails(&judgement), []);
     let filled = CONTENT.replace(r#""open": "<t>""#, r#""open_pattern": "(?<!<r></r>)<t>""#);
-    let judgement = judged(&chat, &fields(&[plan, THINKING, &filled]));
-    assert_eq!(tails(&judgement).len(), 1);
+    // Messages with calls are told in the same conversations, and none of them has such a text.
+    for called in ["", CALLED] {
+        let chat = chat(
+            &[planned, THOUGHT, SAID, called].concat(),
+            "{% if think is defined and not think %}<p></p><r></r>{% endif %}",
+        );
+        let judgement = judged(&chat, &fields(&[plan, THINKING, CONTENT, CALLS]));
+        assert_all_back(&judgement);
+        assert_eq!(tails(&judgement), [], "{called}");
+        let judgement = judged(&chat, &fields(&[plan, THINKING, &filled, CALLS]));
+        assert_eq!(tails(&judgement).len(), 1, "{called}");
+    }
 }
 
 /// Deep thought is opened by the prompt and left out of the history; shallow thought is in the history.
