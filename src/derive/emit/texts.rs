@@ -325,9 +325,17 @@ pub(super) fn placed(field: FieldDocument, slot: Option<&Slot>) -> FieldDocument
     }
 }
 
-/// A pattern for what opens the next part of a message, whichever that is, or ends the turn.
-fn next_part(analysis: &Analysis, ends: &Ends<'_>, choices: &Choices) -> String {
+/// A pattern for what opens the next part of a message, whichever that is, or ends the turn; next to the text that `own` opens.
+fn next_part(analysis: &Analysis, own: &str, ends: &Ends<'_>, choices: &Choices) -> String {
     let opens = analysis.content.open.iter().chain(&analysis.content.others);
+    let further = analysis.further.iter().map(|text| &text.markers);
+    let beside = analysis
+        .reasoning
+        .iter()
+        .filter(|_| !analysis.further.is_empty());
+    let beside = further.chain(beside).map(|markers| &markers.open);
+    let beside = beside.filter(|open| !open.is_empty() && open.as_str() != own);
+    let opens = opens.chain(beside);
     let opens = opens.map(|open| slot::pattern(open.trim()));
     let calls = analysis.calls.iter();
     let calls = calls.map(|calls| Written::new(analysis, calls, ends, choices).beginning());
@@ -391,7 +399,7 @@ pub(super) fn reasoning(
         ..FieldDocument::default()
     };
     if reasoning.close.is_empty() {
-        let next = next_part(analysis, ends_of, choices);
+        let next = next_part(analysis, &reasoning.open, ends_of, choices);
         return field(Some(Delimiter::pattern(format!("(?={next})"))));
     }
     let (needed, _) = ends_of.needed(&reasoning.close);

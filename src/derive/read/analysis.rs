@@ -367,9 +367,11 @@ fn begin_after(
     }
 }
 
-/// Returns true if markers stand on both sides of a reasoning.
+/// Returns true if markers stand on both sides of a reasoning, and can be told from each other: a turn that begins with the one that closes it
+/// does not begin with the one that opens it.
 fn is_closed(reasoning: &&Reasoning) -> bool {
-    !reasoning.close.is_empty() && !reasoning.open.is_empty()
+    let Reasoning { open, close, .. } = reasoning;
+    !close.is_empty() && !open.is_empty() && open != close
 }
 
 /// Decides how answers that are JSON objects are read, and returns true if they are read as such.

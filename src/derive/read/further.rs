@@ -68,7 +68,7 @@ pub(in crate::derive) fn read(
         markers.open = markers.open.strip_suffix('"')?.trim_end().to_owned();
         markers.close = markers.close.strip_prefix('"')?.trim_start().to_owned();
     }
-    (!markers.open.is_empty() && !markers.close.is_empty()).then(|| Further {
+    (!markers.open.is_empty()).then(|| Further {
         slot: slot.clone(),
         markers,
         is_json,

@@ -27,6 +27,19 @@ fn what_opens_a_reasoning_is_not_where_it_begins() {
     assert_eq!(anchor(always, "<bot><t>"), ["<bot><t>"]);
 }
 
+/// A turn that begins with what stands on both sides of a reasoning has its beginning there, and not its end.
+#[test]
+fn what_opens_a_reasoning_and_closes_it_as_well_is_not_where_it_begins() {
+    let fenced = |open: &str| {
+        let answer = format!(
+            "<bot>{{% if m.reasoning_content %}}{open}{{{{ m.reasoning_content }}}}~~~{{% endif %}}{{{{ m.content }}}}<end>"
+        );
+        anchor(&answer, "<bot>{{ '~~~' if deep }}")
+    };
+    assert_eq!(fenced("~~~"), ["<bot>"]);
+    assert_eq!(fenced("<r>"), ["<bot>", "<bot>~~~"]);
+}
+
 #[test]
 fn where_prompts_differ_it_begins_where_they_part() {
     let prompt = "<bot>{% if fast %}<f>{% else %}<s>{% endif %}";

@@ -166,3 +166,16 @@ fn a_text_under_a_further_key_may_stand_behind_the_content() {
     let unclosed = text("{{ m.content }}", "<s>{{ m.source }}");
     assert_eq!(further(&unclosed), all("<s>", "<end>", false, true));
 }
+
+/// Of sections with a heading each, the next heading ends the one before it, and so does the end of the turn.
+#[test]
+fn a_text_under_a_further_key_may_end_where_the_next_part_begins() {
+    let part = |key: &str| format!("{{% if m.{key} %}}%{key}%\n{{{{ m.{key} }}}}\n{{% endif %}}");
+    let answer = ["thinking", "plan", "content"].map(part).concat();
+    let text = ("`plan`".to_owned(), "%plan%".to_owned(), String::new());
+    let found = further(&format!("<bot>{answer}<end>"));
+    let found = found
+        .into_iter()
+        .map(|(key, open, close, ..)| (key, open, close));
+    assert_eq!(Vec::from_iter(found), [text]);
+}
