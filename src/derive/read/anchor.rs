@@ -498,14 +498,14 @@ fn read_gap(
         let ends = words.filter_map(|value| before.rfind(value).map(|at| at + value.len()));
         Some(&before[ends.max()?..])
     });
-    let Some(gap) = gap else {
+    let Some(whole) = gap else {
         return Vec::new();
     };
     let mut literals = known.literals.iter();
-    let gap = match literals.find_map(|literal| gap.strip_suffix(literal.as_str())) {
+    let gap = match literals.find_map(|literal| whole.strip_suffix(literal.as_str())) {
         Some(gap) => gap,
-        None if known.after_last(gap).is_some() => return Vec::new(),
-        None => gap,
+        None if known.after_last(whole).is_some() => return Vec::new(),
+        None => whole,
     };
     let last = renderer.pieces.last_token(gap);
     let two = &gap[gap.len()
@@ -531,7 +531,18 @@ fn read_gap(
             gap.trim_start(),
         ),
     ];
-    let beginnings = beginnings.into_iter().map(|(name, because, marker)| {
+    // A message of the user may end with what begins the turn.
+    let begun = full.strip_prefix(history).and_then(|answer| {
+        let own = whole.strip_suffix(&answer[..answer.find(content)?])?;
+        let marker = renderer.pieces.last_token(own);
+        (own.len() < whole.len()).then_some((
+            "what the conversation ends with",
+            "the answer goes on from it, and there is no generation prompt",
+            marker,
+        ))
+    });
+    let beginnings = beginnings.into_iter().chain(begun);
+    let beginnings = beginnings.map(|(name, because, marker)| {
         // White space that the prompt lacks belongs to the turn.
         let marker = if history.ends_with(marker.trim_end()) && !history.ends_with(marker) {
             marker.trim_end()

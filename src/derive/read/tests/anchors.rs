@@ -2,7 +2,8 @@
 
 use super::super::analysis::Unreadable;
 use super::super::anchor::Anchor;
-use super::{analysis, read};
+use super::{analysis, analysis_with, read};
+use crate::derive::choice::{DecisionId, Preference};
 use crate::derive::compare::pieces::Pieces;
 
 fn anchor(answer: &str, prompt: &str) -> Vec<String> {
@@ -76,6 +77,28 @@ fn a_call_after_a_tools_result_may_begin_before_what_the_prompt_has() {
     };
     assert_eq!(calling(""), ["<bot>", "</rs>", "<end>"]);
     assert_eq!(calling("</rs>"), ["<bot>", "</rs>"]);
+}
+
+/// Nothing is asked for: the user's message ends with what begins the turn, and every answer has a reasoning, which may be empty.
+#[test]
+fn without_a_prompt_it_may_begin_where_the_users_message_ends() {
+    let chat = "{% for m in messages %}{% if m.role == 'user' %}<user>{{ m.content }}<bot>\
+                {% else %}<r>{{ m.reasoning_content or '' }}</r>{{ m.content }}<end>{% endif %}{% endfor %}";
+    let begun = |name: &str| {
+        let wanted = Preference {
+            decision: DecisionId::Anchor,
+            name: name.to_owned(),
+        };
+        let read = analysis_with(chat, vec![wanted]).unwrap();
+        (
+            read.anchor.literals[0].clone(),
+            read.reasoning.map(|one| one.close),
+        )
+    };
+    let after = |literal: &str, close: Option<&str>| (literal.to_owned(), close.map(str::to_owned));
+    assert_eq!(begun("the last marker"), after("</r>", None));
+    let whole = begun("what the conversation ends with");
+    assert_eq!(whole, after("<bot>", Some("</r>")));
 }
 
 #[test]
