@@ -428,6 +428,7 @@ fn odd_values() -> Vec<Value> {
     let texts = [
         "",
         "two\nlines",
+        "    all of\n    a file\n",
         "say \"hi\" and 'bye' \\ /",
         "a < b && c > d <b>bold</b><br/>",
         "\u{fc}n\u{ef} \u{4f60}\u{597d} \u{1f600}",

@@ -77,7 +77,12 @@ pub(super) fn region(
         },
         Body::Pairs(argument) => FieldDocument {
             content: Some("xml-inline".to_owned()),
-            content_args: pairs::content_args(&analysis.pieces, argument, choices),
+            content_args: pairs::content_args(
+                &analysis.pieces,
+                argument,
+                calls.space_behind().as_deref(),
+                choices,
+            ),
             transform: Some(named_call(calls)),
             ..region
         },

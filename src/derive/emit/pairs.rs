@@ -11,14 +11,19 @@ use crate::value::{Map, Value};
 
 /// How `xml-inline` reads the arguments. Unless every value is JSON or texts stand in quotes, values stay text, since the look of a text
 /// does not tell its type. A text can still be typed by the tool's schema; a value that was read as a number cannot be made the text again
-/// that the schema may ask for.
-pub(super) fn content_args(pieces: &Pieces, argument: &Pairs, choices: &Choices) -> Map {
+/// that the schema may ask for. `behind` is the white space behind the last argument, where that is always the same.
+pub(super) fn content_args(
+    pieces: &Pieces,
+    argument: &Pairs,
+    behind: Option<&str>,
+    choices: &Choices,
+) -> Map {
     let spaced = spaced(pieces, argument);
     let pattern = match argument.order {
         Order::KeyFirst => {
             let reading = Reading {
                 keys: keys(argument, choices),
-                is_separator_exact: is_separator_exact(argument, choices),
+                between: between(argument, behind, choices),
                 are_others_whole: are_others_whole(argument, choices),
                 is_close_exact: is_close_exact(argument, choices),
             };
@@ -71,14 +76,24 @@ fn spaced(pieces: &Pieces, argument: &Pairs) -> Pairs {
 
 /// How the parts of arguments are read.
 #[derive(Debug, Clone, Copy)]
-struct Reading {
+struct Reading<'s> {
     keys: Keys,
-    /// True if what stands between two arguments is exactly what is written there.
-    is_separator_exact: bool,
+    between: Between<'s>,
     /// True if lists and objects are taken as a whole, among values that are no texts and that something else closes than texts.
     are_others_whole: bool,
     /// True if the white space before what closes a value has to be there.
     is_close_exact: bool,
+}
+
+/// How what stands behind an argument is read, where nothing closes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Between<'s> {
+    /// With any white space.
+    AnySpace,
+    /// Exactly as it is written between two arguments, and with any white space behind the last one.
+    AsWritten,
+    /// Exactly as it is written, and with this white space behind the last one. All other white space belongs to the value.
+    Whole(&'s str),
 }
 
 /// The text that ends the name of an argument.
@@ -160,23 +175,38 @@ fn is_close_exact(argument: &Pairs, choices: &Choices) -> bool {
     !choices.whether(DecisionId::ArgumentClose, [any, exact])
 }
 
-/// Decides how the text between two arguments is read, and returns true if it is exactly what is written.
-fn is_separator_exact(argument: &Pairs, choices: &Choices) -> bool {
-    let is_spaced = between_arguments(argument).contains(char::is_whitespace);
-    if !ends_nowhere(argument) || !is_spaced {
-        return false;
+/// Decides how the text behind an argument is read that nothing closes.
+fn between<'s>(argument: &Pairs, behind: Option<&'s str>, choices: &Choices) -> Between<'s> {
+    if !ends_nowhere(argument) {
+        return Between::AnySpace;
     }
-    let loose = [
+    let loose = Candidate::new(
         "with any white space",
         "white space between two arguments varies",
         "models vary the white space between arguments",
-    ];
-    let exact = [
-        "as it is written",
-        "two arguments have exactly what is written between them",
-        "a text may have the like of an argument in it, with other white space before it",
-    ];
-    !choices.whether(DecisionId::BetweenArguments, [loose, exact])
+        Between::AnySpace,
+    );
+    let is_spaced = between_arguments(argument).contains(char::is_whitespace);
+    let exact = is_spaced.then(|| {
+        Candidate::new(
+            "as it is written",
+            "two arguments have exactly what is written between them",
+            "a text may have the like of an argument in it, with other white space before it",
+            Between::AsWritten,
+        )
+    });
+    let is_text = matches!(argument.style, Style::Text);
+    let whole = behind.filter(|_| is_text).map(|space| {
+        Candidate::new(
+            "as it is written, behind the last one too",
+            "what is written behind an argument, and no more white space than that",
+            "a text may end with white space",
+            Between::Whole(space),
+        )
+    });
+    let candidates = std::iter::once(loose).chain(exact).chain(whole);
+    let chosen = choices.choose(DecisionId::BetweenArguments, candidates);
+    chosen.unwrap_or(Between::AnySpace)
 }
 
 /// Returns the text between two arguments that belongs to neither of them, with the white space before the name of the second.
@@ -364,7 +394,7 @@ fn key_and_between(argument: &Pairs, keys: Keys) -> String {
 }
 
 /// A pattern for one argument.
-fn pattern(argument: &Pairs, reading: Reading) -> String {
+fn pattern(argument: &Pairs, reading: Reading<'_>) -> String {
     let separator = argument.separator.trim();
     // A name has the separator's first character nowhere in it. A longer separator is taken as a whole, or the name would begin with the rest
     // of it: with `|,|>` behind the `<` of `<|,|>`.
@@ -380,13 +410,14 @@ fn pattern(argument: &Pairs, reading: Reading) -> String {
     };
     let mut pattern = format!("{separated}{key}{}", values(argument, &spaced, reading));
     if ends_nowhere(argument) {
-        pattern.push_str(&match gap(argument) {
-            _ if reading.is_separator_exact => {
-                let between = text::escape(&between_arguments(argument));
-                format!("(?={between}{next}|\\s*\\Z)")
+        let between = text::escape(&between_arguments(argument));
+        pattern.push_str(&match (reading.between, gap(argument)) {
+            (Between::AsWritten, _) => format!("(?={between}{next}|\\s*\\Z)"),
+            (Between::Whole(space), _) => {
+                format!("(?={between}{next}|{}\\Z)", optional_space(space))
             }
-            "" => format!("(?=\\s*(?:{spaced}|\\Z))"),
-            gap => format!("(?={gap}{spaced}|\\s*\\Z)"),
+            (_, "") => format!("(?=\\s*(?:{spaced}|\\Z))"),
+            (_, gap) => format!("(?={gap}{spaced}|\\s*\\Z)"),
         });
     }
     pattern
@@ -418,7 +449,7 @@ const BLANK: &str = "\\s+";
 /// Where texts stand in quotes, these are taken as a part of the value, since they tell that it is a text. The quotes around a text that
 /// has such a quote in it are not taken. Where nothing but white space closes some of the values, they end with their line, or else before
 /// `next`, the beginning of another argument.
-fn values(argument: &Pairs, next: &str, reading: Reading) -> String {
+fn values(argument: &Pairs, next: &str, reading: Reading<'_>) -> String {
     let around = argument.value.as_slice();
     if let Style::Json {
         around: Around { between, close },
@@ -513,7 +544,7 @@ fn values(argument: &Pairs, next: &str, reading: Reading) -> String {
 }
 
 /// A pattern for a value with what stands around it, of which the pattern `taken` takes the characters.
-fn value(between: &str, lead: &str, taken: &str, close: &str, reading: Reading) -> String {
+fn value(between: &str, lead: &str, taken: &str, close: &str, reading: Reading<'_>) -> String {
     let (close, trail) = split_space(close, Edge::Start);
     let trail = match reading.is_close_exact && !close.is_empty() {
         true => text::escape(trail),
@@ -592,7 +623,7 @@ mod tests {
         };
         let reading = Reading {
             keys,
-            is_separator_exact: false,
+            between: Between::AnySpace,
             are_others_whole: false,
             is_close_exact: false,
         };

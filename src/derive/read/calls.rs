@@ -31,6 +31,17 @@ pub(in crate::derive) struct ToolCalls {
 }
 
 impl ToolCalls {
+    /// Returns the white space between the body of a call and what follows it: its own close, or the next call and the end of the turn; `None`
+    /// where that differs.
+    pub(in crate::derive) fn space_behind(&self) -> Option<String> {
+        let (open, close) = &self.call;
+        let last = format!("{close}{}{}", self.section.1, self.turn_end);
+        let next = format!("{close}{}{open}", self.separator);
+        let space = |text: &str| text[..text.len() - text.trim_start().len()].to_owned();
+        let is_same = !self.parallel || space(&last) == space(&next);
+        is_same.then(|| space(&last))
+    }
+
     /// Returns the parts of calls written in this form that no response template reads.
     pub(in crate::derive) fn limits(&self) -> Vec<Limit> {
         let mut limits = match &self.body {
