@@ -169,6 +169,17 @@ impl<'a> Ends<'a> {
     /// first. One character is enough, since behind an end comes white space or nothing. A reader of chunks could not be asked for more:
     /// transformers' parser does not wait for two.
     pub(super) fn last_of_run(&self, others: &[&str]) -> Option<String> {
+        self.instead(self.last_of_runs(), others)
+    }
+
+    /// Returns a pattern as [`last_of_run`](Self::last_of_run) does, where literals would do otherwise: behind the last end text goes to no field.
+    pub(super) fn last_of_literals(&self) -> Option<String> {
+        self.literals()?;
+        super::alternatives(self.last_of_runs())
+    }
+
+    /// A pattern for each end that leaves the text the characters at its end; none where no end can begin within an end.
+    fn last_of_runs(&self) -> Vec<String> {
         let next = |end: &str| -> Vec<char> {
             let calls = completion(end, self.opens_calls);
             let mut next: Vec<char> = completion(end, end).into_iter().chain(calls).collect();
@@ -176,7 +187,7 @@ impl<'a> Ends<'a> {
             next
         };
         if self.markers.iter().all(|end| next(end).is_empty()) {
-            return None;
+            return Vec::new();
         }
         let ends = self.markers.iter().map(|end| {
             let next = next(end)
@@ -187,7 +198,7 @@ impl<'a> Ends<'a> {
                 None => self.end_pattern(end),
             }
         });
-        self.instead(ends.collect(), others)
+        ends.collect()
     }
 
     /// Returns a pattern for one of these ends or one of the other markers, with what may follow an end; `None` where there are no ends,

@@ -11,6 +11,11 @@ use crate::judge::slot::Slot;
 use crate::response_template::{Delimiter, FieldDocument};
 use crate::value::{Value, json};
 
+/// The candidate that of several ends which overlap takes the last, and the reason for it where they end a turn.
+const LAST_OF_RUN: &str = "the last of a run";
+const UPON_SIGNS: &str =
+    "a text may end with signs of what ends the turn, before that itself or before a call";
+
 /// The region of the content.
 pub(super) fn content(
     analysis: &Analysis,
@@ -55,7 +60,10 @@ pub(super) fn content(
     let literals = literal_close(analysis, ends, between).filter(|_| passed.is_empty());
     let literals = literals.and_then(|first| {
         let all = ends.whole().filter(|_| between.is_none());
-        choices.choose(DecisionId::ContentClose, first_or_all(first, all))
+        let last = ends.last_of_literals();
+        let last = last.map(|end| super::pattern_candidate(LAST_OF_RUN, UPON_SIGNS, end));
+        let candidates = first_or_all(first, all).chain(last);
+        choices.choose(DecisionId::ContentClose, candidates)
     });
     let close = literals.or_else(|| close.and_then(|pattern| {
         let literal = only_end.filter(|end| !slot::any(end)).map(|end| {
@@ -85,8 +93,8 @@ pub(super) fn content(
                 ends.at_line(&passed).filter(|_| !has_other_close),
             ),
             (
-                "the last of a run",
-                "a text may end with signs of what ends the turn, before that itself or before a call",
+                LAST_OF_RUN,
+                UPON_SIGNS,
                 ends.last_of_run(&passed),
             ),
             (
@@ -407,7 +415,8 @@ pub(super) fn reasoning(
         let first = Delimiter::literal(needed);
         let all = (needed != reasoning.close && super::is_plain(&reasoning.close))
             .then(|| Delimiter::literal(&reasoning.close));
-        let candidates = first_or_all(first, all);
+        let last = last_of_run(needed).map(last_candidate);
+        let candidates = first_or_all(first, all).chain(last);
         return field(choices.choose(DecisionId::ReasoningCloseDelimiter, candidates));
     }
     let pattern = format!("{}\\s*", slot::pattern(&reasoning.close));
@@ -449,16 +458,8 @@ pub(super) fn reasoning(
             Delimiter::pattern(pattern),
         ));
     }
-    let close = &reasoning.close;
-    if let Some(next) = ends::completion(close, close).filter(|_| !slot::any(close)) {
-        let next = text::escape(next.encode_utf8(&mut [0; 4]));
-        let pattern = format!("{}(?!{next})\\s*", slot::pattern(close));
-        candidates.push(Candidate::new(
-            "the last of a run",
-            json::quote(&pattern),
-            "a reasoning may end with signs of what closes it, which then stands upon them",
-            Delimiter::pattern(pattern),
-        ));
+    if let Some(pattern) = last_of_run(&reasoning.close) {
+        candidates.push(last_candidate(format!("{pattern}\\s*")));
         candidates.extend(behind_text(reasoning));
     }
     let close = choices.choose(DecisionId::ReasoningCloseDelimiter, candidates);
@@ -505,6 +506,22 @@ pub(super) fn reasoning(
     let own = close.map(super::patterns);
     let alternatives = own.into_iter().flatten().chain([next]);
     field(super::alternatives(alternatives.collect()).map(Delimiter::pattern))
+}
+
+/// A pattern for the last of the closes of a reasoning that overlap, such as the last three of four stars; `None` where none can overlap itself.
+fn last_of_run(close: &str) -> Option<String> {
+    let next = ends::completion(close, close).filter(|_| !slot::any(close))?;
+    let next = text::escape(next.encode_utf8(&mut [0; 4]));
+    Some(format!("{}(?!{next})", slot::pattern(close)))
+}
+
+/// The candidate of that pattern.
+fn last_candidate(pattern: String) -> Candidate<Delimiter> {
+    super::pattern_candidate(
+        LAST_OF_RUN,
+        "a reasoning may end with signs of what closes it, which then stands upon them",
+        pattern,
+    )
 }
 
 /// Returns the close of a reasoning that counts only where some text stands before it.
