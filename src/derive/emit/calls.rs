@@ -39,7 +39,17 @@ pub(super) fn region(
         None => (opening(&written, choices), closing(&written, choices)),
     };
     let without_arguments = written.close_without_arguments();
-    let close = close.map(|close| super::or(close, without_arguments));
+    let close = close.map(|close| {
+        // Where the close takes no white space, that of a call without arguments takes none either.
+        let space = match close {
+            Delimiter::Literals(_) => "",
+            Delimiter::Pattern(_) => "\\s*",
+        };
+        super::or(
+            close,
+            without_arguments.map(|close| format!("{close}{space}")),
+        )
+    });
     let region = FieldDocument {
         open,
         close,

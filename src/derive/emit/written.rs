@@ -287,7 +287,7 @@ impl<'a> Written<'a> {
         let form = self.no_arguments.filter(|form| form.is_close)?;
         let (shared, after) = (&form.shared, &form.before_arguments);
         let open = marker::opening(self.pieces, shared, after, Captures::None, &self.names);
-        Some(format!("(?<={open}){}\\s*", form.end()))
+        Some(format!("(?<={open}){}", form.end()))
     }
 
     /// A pattern for a marker that stands behind the body of a call.
