@@ -5,8 +5,8 @@
 //!
 //! - another answer has the same text behind the header, as the model's own; the text that follows it there must then come back behind this
 //!   prompt as well;
-//! - an answer has it around one of its texts, or around two, as a prompt that closes an empty reasoning has; whatever follows there must then
-//!   come back behind this prompt.
+//! - an answer has it around one of its texts, or around two, as a prompt that closes an empty reasoning has; the answers without
+//!   those texts must then come back behind this prompt. Calls need not: what opens them is not known here.
 //!
 //! Otherwise no render proves anything about the text that a model writes behind the prompt.
 
@@ -23,7 +23,7 @@ pub(super) fn unshown(judge: &Judge<'_>, tried: &Tried<'_>) -> Vec<Unproved> {
     let mut found: Vec<(String, Map)> = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
     for (_, round) in &rounds {
-        // Messages with calls have places of their own, where others are told the same.
+        // Messages with calls have places of their own. A model sees no more of a place than its prompt, so that places with the same prompt are one.
         let prompt = round.place.prompt.as_str();
         if seen.contains(&prompt) {
             continue;

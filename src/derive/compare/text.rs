@@ -20,6 +20,11 @@ pub(in crate::derive) fn escape_loosely(literal: &str) -> String {
     pattern
 }
 
+/// The white space that a text begins with.
+pub(in crate::derive) fn leading(text: &str) -> &str {
+    &text[..text.len() - text.trim_start().len()]
+}
+
 /// Returns true if the character may be one of a word.
 pub(in crate::derive) fn is_part_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'

@@ -40,7 +40,7 @@ pub(super) fn region(
     };
     let without_arguments = written.close_without_arguments();
     let close = close.map(|close| {
-        // Where the close takes no white space, that of a call without arguments takes none either.
+        // A literal takes no white space behind it. Then what closes a call without arguments takes none either.
         let space = match close {
             Delimiter::Literals(_) => "",
             Delimiter::Pattern(_) => "\\s*",
@@ -174,7 +174,7 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         let because = "what opens a call may stand in text as well, where no arguments follow";
         pattern_candidate("where arguments follow", because, pattern)
     });
-    let space = &calls_open[..calls_open.len() - calls_open.trim_start().len()];
+    let space = text::leading(calls_open);
     let exact = (!space.is_empty()).then(|| {
         let pattern = format!("{}{pattern}", text::escape(space));
         let because =
@@ -303,7 +303,7 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
             Delimiter::literal(own),
         )
     });
-    let space = &calls.call.1[..calls.call.1.len() - calls.call.1.trim_start().len()];
+    let space = text::leading(&calls.call.1);
     let exact = (!space.is_empty()).then(|| {
         let pattern = format!("{}{close}\\s*", text::escape(space));
         let because =
@@ -361,17 +361,16 @@ const LINE_END: &str = "[^\\S\\n]*\\n";
 /// Returns true if the text that closes a call in JSON ends its line.
 fn ends_line(calls: &ToolCalls) -> bool {
     let begins_line = |text: &str| text.starts_with('\n');
-    let behind_last = format!("{}{}", calls.section.1, calls.turn_end);
-    let between = format!("{}{}", calls.separator, calls.call.0);
-    let is_followed = begins_line(&behind_last) && (!calls.parallel || begins_line(&between));
+    let is_followed =
+        begins_line(&calls.ending()) && (!calls.parallel || begins_line(&calls.next_opening()));
     !matches!(calls.body, Body::Pairs(_)) && (calls.call.1.ends_with('\n') || is_followed)
 }
 
 /// Returns true if every call but the first begins a line, which the call before it may have ended.
 fn next_begins_line(calls: &ToolCalls) -> bool {
-    let between = format!("{}{}{}", calls.call.1, calls.separator, calls.call.0);
-    let space = &between[..between.len() - between.trim_start().len()];
-    space.contains('\n') || matches!(&calls.body, Body::Pairs(pairs) if pairs.ends_line())
+    let between = format!("{}{}", calls.call.1, calls.next_opening());
+    text::leading(&between).contains('\n')
+        || matches!(&calls.body, Body::Pairs(pairs) if pairs.ends_line())
 }
 
 /// Returns the close of a call that is closed by punctuation of JSON. That may stand in the body as well, so it closes the call only where

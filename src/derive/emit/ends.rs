@@ -133,7 +133,7 @@ impl<'a> Ends<'a> {
     /// in it without that white space; `None` where there is none.
     pub(super) fn exact(&self, others: &[&str]) -> Option<String> {
         let ends = self.spaced.iter().map(|end| {
-            let space = &end[..end.len() - end.trim_start().len()];
+            let space = text::leading(end);
             format!("{}{}", text::escape(space), self.end_pattern(end.trim()))
         });
         self.instead(ends.collect(), others)
@@ -141,7 +141,7 @@ impl<'a> Ends<'a> {
 
     /// Returns a pattern for any of the ends where each begins a line, with or without anything before it.
     pub(super) fn at_line(&self, others: &[&str]) -> Option<String> {
-        let begins_line = |end: &&&str| end[..end.len() - end.trim_start().len()].contains('\n');
+        let begins_line = |end: &&&str| text::leading(end).contains('\n');
         if !self.spaced.iter().all(|end| begins_line(&end)) {
             return None;
         }
@@ -189,16 +189,9 @@ impl<'a> Ends<'a> {
         if self.markers.iter().all(|end| next(end).is_empty()) {
             return Vec::new();
         }
-        let ends = self.markers.iter().map(|end| {
-            let next = next(end)
-                .into_iter()
-                .map(|c| text::escape(c.encode_utf8(&mut [0; 4])));
-            match super::alternatives(next.collect()) {
-                Some(next) => format!("{}(?!{next})", self.end_pattern(end)),
-                None => self.end_pattern(end),
-            }
-        });
-        ends.collect()
+        let ends = self.markers.iter();
+        ends.map(|end| not_before(self.end_pattern(end), &next(end)))
+            .collect()
     }
 
     /// Returns a pattern for one of these ends or one of the other markers, with what may follow an end; `None` where there are no ends,
@@ -244,6 +237,16 @@ pub(super) fn completion(marker: &str, next: &str) -> Option<char> {
     let mut borders = marker.char_indices().skip(1);
     let (at, _) = borders.find(|(at, _)| next.starts_with(&marker[*at..]))?;
     next[marker.len() - at..].chars().next()
+}
+
+/// A pattern that matches where none of these characters follows.
+pub(super) fn not_before(pattern: String, next: &[char]) -> String {
+    let next = next.iter();
+    let next = next.map(|c| text::escape(c.encode_utf8(&mut [0; 4])));
+    match super::alternatives(next.collect()) {
+        Some(next) => format!("{pattern}(?!{next})"),
+        None => pattern,
+    }
 }
 
 /// Returns true if `first` is the only marker of `end` that is needed: a whole piece, with no word directly behind it.

@@ -211,8 +211,7 @@ fn between<'s>(argument: &Pairs, behind: Option<&'s str>, choices: &Choices) -> 
 
 /// Returns the text between two arguments that belongs to neither of them, with the white space before the name of the second.
 fn between_arguments(argument: &Pairs) -> String {
-    let space = argument.open.len() - argument.open.trim_start().len();
-    format!("{}{}", argument.separator, &argument.open[..space])
+    format!("{}{}", argument.separator, text::leading(&argument.open))
 }
 
 /// Returns the text between the name of an argument and its value.
@@ -578,10 +577,7 @@ enum Edge {
 /// A literal and the white space at its edge.
 fn split_space(literal: &str, edge: Edge) -> (&str, &str) {
     match edge {
-        Edge::Start => {
-            let rest = literal.trim_start();
-            (rest, &literal[..literal.len() - rest.len()])
-        }
+        Edge::Start => (literal.trim_start(), text::leading(literal)),
         Edge::End => {
             let rest = literal.trim_end();
             (rest, &literal[rest.len()..])

@@ -333,18 +333,13 @@ pub(super) fn placed(field: FieldDocument, slot: Option<&Slot>) -> FieldDocument
     }
 }
 
-/// A pattern for what opens the next part of a message, whichever that is, or ends the turn; next to the text that `own` opens.
+/// A pattern for what opens another part of a message than the one that `own` opens, whichever that is, or ends the turn.
 fn next_part(analysis: &Analysis, own: &str, ends: &Ends<'_>, choices: &Choices) -> String {
     let opens = analysis.content.open.iter().chain(&analysis.content.others);
     let further = analysis.further.iter().map(|text| &text.markers);
-    let beside = analysis
-        .reasoning
-        .iter()
-        .filter(|_| !analysis.further.is_empty());
-    let beside = further.chain(beside).map(|markers| &markers.open);
+    let beside = further.chain(&analysis.reasoning).map(|text| &text.open);
     let beside = beside.filter(|open| !open.is_empty() && open.as_str() != own);
-    let opens = opens.chain(beside);
-    let opens = opens.map(|open| slot::pattern(open.trim()));
+    let opens = opens.chain(beside).map(|open| slot::pattern(open.trim()));
     let calls = analysis.calls.iter();
     let calls = calls.map(|calls| Written::new(analysis, calls, ends, choices).beginning());
     let ends = ends.markers.iter().map(|end| slot::pattern(end));
@@ -511,8 +506,7 @@ pub(super) fn reasoning(
 /// A pattern for the last of the closes of a reasoning that overlap, such as the last three of four stars; `None` where none can overlap itself.
 fn last_of_run(close: &str) -> Option<String> {
     let next = ends::completion(close, close).filter(|_| !slot::any(close))?;
-    let next = text::escape(next.encode_utf8(&mut [0; 4]));
-    Some(format!("{}(?!{next})", slot::pattern(close)))
+    Some(ends::not_before(slot::pattern(close), &[next]))
 }
 
 /// The candidate of that pattern.

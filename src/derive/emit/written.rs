@@ -155,8 +155,8 @@ fn follows(calls: &ToolCalls) -> String {
     if calls.call.1.ends_with(char::is_whitespace) {
         return String::new();
     }
-    let next = format!("{}{}", calls.separator, calls.call.0);
-    let end = format!("{}{}", calls.section.1, calls.turn_end);
+    let next = calls.next_opening();
+    let end = calls.ending();
     let next = calls.parallel.then_some(next);
     let texts = next.iter().chain([&end]);
     let signs = texts.filter_map(|text| text.chars().next());

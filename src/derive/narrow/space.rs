@@ -2,7 +2,7 @@
 
 use super::places::{Follows, Place};
 use crate::derive::compare::pattern::{SPACE, walk};
-use crate::derive::compare::text::{common_prefix, common_suffix, escape};
+use crate::derive::compare::text::{common_prefix, common_suffix, escape, leading};
 use crate::pattern::Pattern;
 
 /// The white space that stands before the delimiter in every place: the longest that all have.
@@ -27,8 +27,7 @@ pub(super) fn behind(source: &str, places: &[Place<'_>]) -> String {
                 true => place.span.start + own.trim_end().len(),
                 false => place.span.end,
             };
-            let text = &place.response[start..];
-            &text[..text.len() - text.trim_start().len()]
+            leading(&place.response[start..])
         });
     let common = all.reduce(|a, b| &a[..common_prefix(a, b)]);
     common.unwrap_or_default().to_owned()

@@ -534,12 +534,13 @@ fn read_gap(
     // A message of the user may end with what begins the turn.
     let begun = full.strip_prefix(history).and_then(|answer| {
         let own = whole.strip_suffix(&answer[..answer.find(content)?])?;
-        let marker = renderer.pieces.last_token(own);
-        (own.len() < whole.len()).then_some((
-            "what the conversation ends with",
-            "the answer goes on from it, and there is no generation prompt",
-            marker,
-        ))
+        (own.len() < whole.len()).then(|| {
+            (
+                "what the conversation ends with",
+                "the answer goes on from it, and there is no generation prompt",
+                renderer.pieces.last_token(own),
+            )
+        })
     });
     let beginnings = beginnings.into_iter().chain(begun);
     let beginnings = beginnings.map(|(name, because, marker)| {
@@ -556,7 +557,7 @@ fn read_gap(
             evidence: Evidence {
                 decision: "anchor",
                 marker: marker.to_owned(),
-                reading: format!("the last marker between what was said and the answer {label}; there is no generation prompt"),
+                reading: format!("what stands between what was said and the answer {label}; there is no generation prompt"),
                 left: RenderExcerpt::new("conversation", history),
                 right: RenderExcerpt::new("answered", full),
                 places: Vec::new(),

@@ -4,7 +4,7 @@ use super::cut::{Body, Members};
 use super::limit::{Limit, Lost};
 use super::no_arguments::NoArguments;
 use super::unread;
-use crate::derive::compare::slot;
+use crate::derive::compare::{slot, text};
 use crate::value::{Value, json};
 
 /// How a chat template writes tool calls.
@@ -34,12 +34,22 @@ impl ToolCalls {
     /// Returns the white space between the body of a call and what follows it: its own close, or the next call and the end of the turn; `None`
     /// where that differs.
     pub(in crate::derive) fn space_behind(&self) -> Option<String> {
-        let (open, close) = &self.call;
-        let last = format!("{close}{}{}", self.section.1, self.turn_end);
-        let next = format!("{close}{}{open}", self.separator);
-        let space = |text: &str| text[..text.len() - text.trim_start().len()].to_owned();
-        let is_same = !self.parallel || space(&last) == space(&next);
-        is_same.then(|| space(&last))
+        let close = &self.call.1;
+        let last = format!("{close}{}", self.ending());
+        let next = format!("{close}{}", self.next_opening());
+        let space = text::leading(&last);
+        let is_same = !self.parallel || space == text::leading(&next);
+        is_same.then(|| space.to_owned())
+    }
+
+    /// The text between the close of a call and the body of the next one.
+    pub(in crate::derive) fn next_opening(&self) -> String {
+        format!("{}{}", self.separator, self.call.0)
+    }
+
+    /// The text behind the close of the last call, up to the end of the turn.
+    pub(in crate::derive) fn ending(&self) -> String {
+        format!("{}{}", self.section.1, self.turn_end)
     }
 
     /// Returns the parts of calls written in this form that no response template reads.

@@ -7,6 +7,7 @@
 use super::anchor::Anchor;
 use super::reasoning::{self, Shown};
 use super::thought::{Opener, Reasoning};
+use crate::derive::compare::text;
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
@@ -98,7 +99,7 @@ fn behind(
         close: close.to_owned(),
         opened_by: Opener::Model,
         history: reasoning::history(renderer, shown),
-        space: reasoning::leading(after),
+        space: text::leading(after).to_owned(),
         spaced: true,
     };
     Some((markers, open[..closes_content].trim().is_empty()))

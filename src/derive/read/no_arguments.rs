@@ -41,7 +41,7 @@ impl NoArguments {
         };
         let (before_arguments, rest) = (&behind[shared..], &rest[shared..]);
         let own = rest.trim_end().strip_suffix(after_calls.trim_end())?;
-        let space = &rest[..rest.len() - rest.trim_start().len()];
+        let space = text::leading(rest);
         let (end, is_close) = match own.trim() {
             "" => (space, false),
             own_close if own_close == close.trim() => (own, false),

@@ -336,7 +336,7 @@ pub(super) fn rendered(
         close: close.trim().to_owned(),
         opened_by: Opener::Model,
         history: history(renderer, shown),
-        space: leading(close),
+        space: text::leading(close).to_owned(),
         spaced: close.ends_with(char::is_whitespace),
     };
     let key = shown.key();
@@ -408,7 +408,7 @@ fn behind(
         close: close.to_owned(),
         opened_by: Opener::Model,
         history: history(renderer, shown),
-        space: leading(after),
+        space: text::leading(after).to_owned(),
         spaced: true,
     };
     let key = shown.key();
@@ -425,11 +425,6 @@ fn behind(
         found.push(evidence("reasoning close", &reasoning.close));
     }
     (!reasoning.open.is_empty()).then_some((reasoning, found))
-}
-
-/// The white space that a text begins with.
-pub(super) fn leading(text: &str) -> String {
-    text[..text.len() - text.trim_start().len()].to_owned()
 }
 
 /// Returns how long the chat template keeps a reasoning: up to the next message of the user, or for good.
@@ -517,7 +512,7 @@ fn next_open<'t>(pieces: &Pieces, open: &str, close: &'t str, lead: &str) -> &'t
     if shares_all || pieces.tokens(lead) == empty_reasoning {
         // Where an empty reasoning stands, only the first marker behind it closes it.
         let own = pieces.tokens(close).first().map_or(0, |token| token.len());
-        let rest = &close[close.len() - close.trim_start().len() + own..];
+        let rest = &close[text::leading(close).len() + own..];
         return if rest.trim().is_empty() { "" } else { rest };
     }
     &close[close.len() - pieces.shared_end(close, lead)..]

@@ -168,7 +168,7 @@ pub(in crate::derive) fn read(
                     pairs.take_what_none_has(&mut calls.call, behind_name);
                 }
                 let around = (calls.call.0.as_str(), calls.call.1.as_str());
-                let after_calls = format!("{}{}", calls.section.1, calls.turn_end);
+                let after_calls = calls.ending();
                 calls.no_arguments =
                     NoArguments::of(&slot::of_call(&turn, &none), around, &after_calls);
             }

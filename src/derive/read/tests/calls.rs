@@ -224,8 +224,7 @@ fn calls_may_end_the_turn_otherwise() {
     let found = read(answer, "<bot>");
     let calls = found.calls.unwrap();
     // Nothing tells whether it is the end of the calls or of the turn.
-    let behind = format!("{}{}", calls.section.1, calls.turn_end);
-    assert_eq!(behind.trim(), "<wait>");
+    assert_eq!(calls.ending().trim(), "<wait>");
     assert_eq!(found.turn_end.marker().trim(), "<end>");
 }
 
