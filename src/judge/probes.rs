@@ -18,8 +18,9 @@ pub(super) const EARLIER: &str = "Fennel crate";
 pub(super) const CONTENT: &str = "Marigold thicket";
 pub(super) const REASONING: &str = "Lantern wharf";
 pub(super) const FURTHER: &str = "Vesper quill";
-/// A text for a further key with signs in it that JSON escapes.
-const FURTHER_SIGNS: &str = "Vesper \"mauve\" \\ and\na line quill";
+/// A text for a further key with signs in it that JSON escapes. It begins otherwise than the first, so that no response template gets by with the
+/// letter that both begin with.
+const FURTHER_SIGNS: &str = "Mauve \"vesper\" \\ and\na line quill";
 
 /// Prose: letters, digits, spaces, line feeds and the punctuation of sentences.
 const PROSE: [&str; 3] = [
@@ -279,6 +280,12 @@ pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
             }
         }
     }
+    // A plan beside a reasoning, say, before a call or before an answer with calls.
+    let planned = [calls(1), calls(2).with_content(CONTENT)];
+    probes.extend(planned.map(|message| Probe {
+        further: Some(FURTHER),
+        ..lead(message.thinking(REASONING))
+    }));
     let named = |name: &str, value: Value| (name.to_owned(), value);
     let one = |value: Value| {
         calling([
@@ -309,6 +316,12 @@ pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
     // The probes from here on are tried only where the ones above give a reason to.
     probes.extend(ODDER_NAMES.iter().map(odd).map(other));
     probes.extend(odd_values().into_iter().map(|value| other(one(value))));
+    // What closes the call, and no other argument, follows a last value.
+    for text in ["", SPACED] {
+        let first = named("orchard", "teal ribbon".into());
+        probes.push(other(calling([first, named("bucket", text.into())])));
+        probes.push(other(calling([named("orchard", text.into())])));
+    }
     let twice = [
         call(0),
         Call {
@@ -375,6 +388,9 @@ pub(super) fn speaking_of(marker: &str) -> [(&'static str, Assistant); 3] {
     ]
 }
 
+/// A text with white space at both of its ends, such as the content of a file.
+const SPACED: &str = "    all of\n    a file\n";
+
 /// Names of arguments that occur in tools: with a dash, a dot, a space.
 const ODD_NAMES: [&str; 3] = ["orchard-gate", "orchard.gate", "orchard gate"];
 
@@ -428,7 +444,7 @@ fn odd_values() -> Vec<Value> {
     let texts = [
         "",
         "two\nlines",
-        "    all of\n    a file\n",
+        SPACED,
         "say \"hi\" and 'bye' \\ /",
         "a < b && c > d <b>bold</b><br/>",
         "\u{fc}n\u{ef} \u{4f60}\u{597d} \u{1f600}",

@@ -6,11 +6,12 @@
 //! - another answer has the same text behind the header, as the model's own; the text that follows it there must then come back behind this
 //!   prompt as well;
 //! - an answer has it around one of its texts, or around two, as a prompt that closes an empty reasoning has; the answers without
-//!   those texts must then come back behind this prompt. Calls need not: what opens them is not known here.
+//!   those texts must then come back behind this prompt, and so must the calls of such an answer.
 //!
 //! Otherwise no render proves anything about the text that a model writes behind the prompt.
 
 use super::Judge;
+use super::expected::Expected;
 use super::rounds::{Round, RoundId};
 use super::trial::Tried;
 use super::unproved::Unproved;
@@ -131,7 +132,8 @@ fn is_shown_elsewhere(
         };
         is_tried = true;
         let manner = &judge.group(id.calling).manner;
-        if !tried.comes_back(prompt, response, other, manner, &judge.renderer) {
+        let expected = &other.expected;
+        if !tried.comes_back(prompt, response, expected, other, manner, &judge.renderer) {
             return false;
         }
     }
@@ -144,48 +146,82 @@ fn is_around_nothing(judge: &Judge<'_>, tried: &Tried<'_>, here: &[&Round]) -> b
     let Some(prompt) = here.first().map(|round| round.place.prompt.as_str()) else {
         return false;
     };
-    // Each text is taken out alone, and both where there are two.
-    let around = here.iter().filter_map(|round| {
-        let texts = beside_content(round);
-        let all = Some(texts.as_slice()).filter(|texts| texts.len() > 1);
-        texts.chunks(1).chain(all).find_map(|texts| {
-            let without = |full: String, text: &&str| full.replacen(text, "", 1);
-            let render = texts.iter().fold(round.full.clone(), without);
-            Some((behind(&render, prompt)?.to_owned(), *round))
-        })
-    });
-    let around: Vec<(String, &Round)> = around.collect();
+    let around = here.iter().filter_map(|round| without_texts(round, prompt));
+    let around: Vec<Without<'_>> = around.collect();
     // A marker that stands before the content then is one that the model writes.
-    let opening = around.iter().find_map(|(response, round)| {
-        let content = round.expected.content.as_deref();
-        let content = content.filter(|_| round.probe.plain)?;
-        let opening = response.split_once(content)?.0.trim_start();
-        let mut texts = beside_content(round).into_iter();
+    let opening = around.iter().find_map(|without| {
+        let content = without.expected.content.as_deref();
+        let content = content.filter(|_| without.round.probe.plain)?;
+        let opening = without.response.split_once(content)?.0;
+        let mut texts = beside_content(&without.round.expected).into_iter();
         (!texts.any(|text| opening.contains(text))).then_some(opening)
     });
     let opening = opening.unwrap_or_default();
-    let plain = here
-        .iter()
-        .filter(|round| round.probe.plain && beside_content(round).is_empty());
-    let comes_back = |round: &&Round| {
-        let manner = &judge.group(None).manner;
-        let calls = judge.survey.calling.first().unwrap_or(manner);
-        let manner = if round.expected.calls.is_empty() {
-            manner
-        } else {
-            calls
-        };
-        // Calls stand behind markers of their own, which are not known here.
+    let is_call = |round: &Round| !round.expected.calls.is_empty();
+    let plain = || here.iter().filter(|round| round.probe.plain);
+    let mut answers =
+        plain().filter(|round| !is_call(round) && beside_content(&round.expected).is_empty());
+    let manner = &judge.group(None).manner;
+    let answer_comes_back = |round: &&Round| {
         let response = format!("{opening}{}", &round.full[round.first..]);
-        !round.expected.calls.is_empty()
-            || tried.comes_back(prompt, &response, round, manner, &judge.renderer)
+        tried.comes_back(
+            prompt,
+            &response,
+            &round.expected,
+            round,
+            manner,
+            &judge.renderer,
+        )
     };
-    !around.is_empty() && plain.into_iter().all(comes_back)
+    // What opens calls is known only where it stands behind such a text.
+    let mut calls = around
+        .iter()
+        .filter(|without| without.round.probe.plain && is_call(without.round));
+    let manner = judge.survey.calling.first().unwrap_or(manner);
+    let call_comes_back = |without: &Without<'_>| {
+        let Without {
+            round,
+            response,
+            expected,
+        } = without;
+        tried.comes_back(prompt, response, expected, round, manner, &judge.renderer)
+    };
+    !around.is_empty()
+        && answers.all(|round| answer_comes_back(&round))
+        && calls.all(call_comes_back)
 }
 
-/// The texts of a round's message that can be seen beside its content: its reasoning and its further text.
-fn beside_content(round: &Round) -> Vec<&str> {
-    let expected = &round.expected;
+/// An answer without texts that it has, as it would follow a prompt that has what stands around them.
+struct Without<'r> {
+    round: &'r Round,
+    /// The text behind the prompt, without the white space that it begins with.
+    response: String,
+    /// The parts of the message that are left.
+    expected: Expected,
+}
+
+/// Returns the answer without its reasoning, without its further text, or without both; the first that begins as the prompt does.
+fn without_texts<'r>(round: &'r Round, prompt: &str) -> Option<Without<'r>> {
+    let texts = beside_content(&round.expected);
+    let all = Some(texts.as_slice()).filter(|texts| texts.len() > 1);
+    texts.chunks(1).chain(all).find_map(|texts| {
+        let without = |full: String, text: &&str| full.replacen(text, "", 1);
+        let render = texts.iter().fold(round.full.clone(), without);
+        let response = behind(&render, prompt)?.trim_start().to_owned();
+        let mut expected = round.expected.clone();
+        for part in [&mut expected.reasoning, &mut expected.further] {
+            part.take_if(|text| texts.contains(&text.as_str()));
+        }
+        Some(Without {
+            round,
+            response,
+            expected,
+        })
+    })
+}
+
+/// The texts of a message that can be seen beside its content: its reasoning and its further text.
+fn beside_content(expected: &Expected) -> Vec<&str> {
     let texts = [&expected.reasoning, &expected.further].into_iter();
     texts.flatten().map(String::as_str).collect()
 }

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::Case;
 use super::alike::{could_be_meant, dense, is_spelled_otherwise, same_but_arguments};
-use super::expected::ExpectedCall;
+use super::expected::{Expected, ExpectedCall};
 use super::manner::Manner;
 use super::message::CALLS_KEY;
 use super::parses::{Input, Parsed, Parses};
@@ -302,17 +302,18 @@ impl<'a> Tried<'a> {
         }
     }
 
-    /// Returns true if the parts of the round's message that can be seen come back from this response after this prompt.
+    /// Returns true if these parts of the round's message come back from this response after this prompt.
     pub(super) fn comes_back(
         &self,
         prompt: &str,
         response: &str,
+        expected: &Expected,
         round: &Round,
         manner: &Manner,
         renderer: &Renderer<'_>,
     ) -> bool {
         let (parsed, error) = self.parse(prompt, response, &round.tools);
-        error.is_none() && self.is_round(&parsed, round, manner, renderer)
+        error.is_none() && self.is_message(&parsed, expected, round, manner, renderer)
     }
 
     /// Returns true if the parsed message has all that can be seen of the round's, and nothing else but ids that the chat template made.
@@ -323,9 +324,21 @@ impl<'a> Tried<'a> {
         manner: &Manner,
         renderer: &Renderer<'_>,
     ) -> bool {
-        self.is_as_expected(parsed, &round.expected, manner)
+        self.is_message(parsed, &round.expected, round, manner, renderer)
+    }
+
+    /// Returns true if the parsed message has these parts of the round's, and nothing else but ids that the chat template made.
+    fn is_message(
+        &self,
+        parsed: &Map,
+        expected: &Expected,
+        round: &Round,
+        manner: &Manner,
+        renderer: &Renderer<'_>,
+    ) -> bool {
+        self.is_as_expected(parsed, expected, manner)
             || without_made_ids(parsed, round, manner, renderer)
-                .is_some_and(|parsed| self.is_as_expected(&parsed, &round.expected, manner))
+                .is_some_and(|parsed| self.is_as_expected(&parsed, expected, manner))
     }
 
     /// Returns the text behind the last start anchor in a text, if there is one.

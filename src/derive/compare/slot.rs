@@ -26,6 +26,9 @@ pub(in crate::derive) const MORE: char = '\u{10fff9}';
 
 const ALL: [char; 7] = [KEY, NAME, ID, NUMBER, GIVEN, WORD, MORE];
 
+/// The pattern for the word in the place of [`WORD`].
+pub(in crate::derive) const ANY_WORD: &str = "\\w+";
+
 /// The pattern for a name that was captured before.
 pub(in crate::derive) const SAME_NAME: &str = "(?P=name)";
 
@@ -61,12 +64,26 @@ pub(in crate::derive) fn without_numbers(marker: &str) -> String {
 
 /// A pattern for the marker: white space may vary, and so may what stands in its slots.
 pub(in crate::derive) fn pattern(marker: &str) -> String {
+    pattern_between(marker, Beside::default())
+}
+
+/// A pattern as [`pattern`] gives, for a marker with a slot directly behind it.
+pub(in crate::derive) fn pattern_before(marker: &str) -> String {
+    let sides = Beside {
+        before_slot: true,
+        ..Beside::default()
+    };
+    pattern_between(marker, sides)
+}
+
+fn pattern_between(marker: &str, sides: Beside) -> String {
     let mut pattern = String::new();
     let mut rest = marker;
-    let mut is_behind = false;
+    let mut beside = sides;
     while let Some(at) = rest.find(ALL) {
-        pattern.push_str(&literal(&rest[..at], is_behind));
-        is_behind = true;
+        beside.before_slot = true;
+        pattern.push_str(&literal(&rest[..at], beside));
+        beside.behind_slot = true;
         let slot = rest[at..].chars().next();
         rest = &rest[at + KEY.len_utf8()..];
         let end = stop(rest);
@@ -77,7 +94,7 @@ pub(in crate::derive) fn pattern(marker: &str) -> String {
             Some(ID) if end.is_empty() => pattern.push_str("(?:[^\\s]+)"),
             Some(ID) => pattern.push_str(&format!("(?:[^\\s{end}]*)")),
             Some(GIVEN) => pattern.push_str(&given(&end)),
-            Some(WORD) => pattern.push_str("\\w+"),
+            Some(WORD) => pattern.push_str(ANY_WORD),
             Some(MORE) => {
                 let (again, behind) = rest.split_once(MORE).unwrap_or((rest, ""));
                 pattern.push_str(&format!("(?:{})*", self::pattern(again)));
@@ -86,7 +103,8 @@ pub(in crate::derive) fn pattern(marker: &str) -> String {
             _ => pattern.push_str("\\d+"),
         }
     }
-    pattern.push_str(&literal(rest, is_behind));
+    beside.before_slot = sides.before_slot;
+    pattern.push_str(&literal(rest, beside));
     pattern
 }
 
@@ -133,14 +151,33 @@ pub(in crate::derive) fn word(stop: &str) -> String {
     format!("\\w[\\w{inner}]*")
 }
 
-/// A pattern for a literal in which white space may vary. White space between a slot and a word has to stand there, since nothing else ends
-/// the text in the slot, as in `NAME on`.
-pub(in crate::derive) fn literal(literal: &str, is_behind_slot: bool) -> String {
-    let pattern = text::escape_loosely(literal);
-    match is_behind_slot && begins_apart(literal) {
-        true => pattern.replacen("\\s*", "\\s+", 1),
-        false => pattern,
+/// The places of a literal beside slots.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::derive) struct Beside {
+    /// True if a slot stands directly before the literal.
+    pub(in crate::derive) behind_slot: bool,
+    /// True if a slot stands directly behind the literal.
+    pub(in crate::derive) before_slot: bool,
+}
+
+/// A pattern for a literal in which white space may vary. White space between a slot and a word has to stand there, on either side: nothing
+/// else ends the text in the slot, as in `NAME on`, or the word, as in `do NAME`, which `done` is not.
+pub(in crate::derive) fn literal(literal: &str, beside: Beside) -> String {
+    let mut pattern = text::escape_loosely(literal);
+    if beside.behind_slot && begins_apart(literal) {
+        pattern = pattern.replacen("\\s*", "\\s+", 1);
     }
+    if beside.before_slot && ends_apart(literal) && pattern.ends_with("\\s*") {
+        pattern.truncate(pattern.len() - "*".len());
+        pattern.push('+');
+    }
+    pattern
+}
+
+/// Returns true if the text ends with white space that stands directly behind a letter or digit.
+fn ends_apart(text: &str) -> bool {
+    let rest = text.trim_end();
+    rest.len() < text.len() && rest.ends_with(char::is_alphanumeric)
 }
 
 /// Returns true if the text begins with white space that a letter or digit follows directly.
@@ -224,6 +261,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn white_space_between_a_word_and_a_slot_has_to_be_there() {
+        let between = |marker: &str| pattern(&marker.replace('#', &NUMBER.to_string()));
+        assert_eq!(between("so do # on"), "so\\s*do\\s+\\d+\\s+on");
+        assert_eq!(between("<do> # >"), "<do>\\s*\\d+\\s*>");
+        assert_eq!(pattern("do "), "do\\s*");
+        assert_eq!(pattern_before("do "), "do\\s+");
+        assert_eq!(pattern_before("do"), "do", "a name may begin there");
+    }
+
+    #[test]
     fn what_counts_the_calls_is_told_from_one_and_two() {
         let found = |one: &str, two: &str| {
             let [one, two] = [one, two].map(|text| text.replace('#', &NUMBER.to_string()));
@@ -265,7 +312,7 @@ mod tests {
     fn slots_become_patterns() {
         assert_eq!(
             pattern(&format!("<call {ID}>\n")),
-            "<call\\s*(?:[^\\s>]*)>\\s*"
+            "<call\\s+(?:[^\\s>]*)>\\s*"
         );
         assert_eq!(pattern(&format!("</{NAME}>")), "</[^\\s>]+>");
         assert_eq!(pattern(&format!("</{KEY}>")), "</(?P=key)>");

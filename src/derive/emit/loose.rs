@@ -1,6 +1,7 @@
 //! White space that models vary between the markers of which a longer one is made.
 
 use crate::derive::compare::pieces::Pieces;
+use crate::derive::compare::text;
 
 /// The marker with white space between its pieces; in a pattern it may be missing.
 pub(super) fn spaced(pieces: &Pieces, marker: &str) -> String {
@@ -26,9 +27,16 @@ pub(super) fn spaced(pieces: &Pieces, marker: &str) -> String {
 
 /// Space that may stand there, unless it is there already.
 pub(super) fn push_space(pattern: &mut String) {
-    if !pattern.ends_with("\\s*") {
+    if !pattern.ends_with("\\s*") && !pattern.ends_with("\\s+") {
         pattern.push_str("\\s*");
     }
+}
+
+/// White space of which each character may be missing.
+pub(super) fn optional_space(space: &str) -> String {
+    let all = space.chars();
+    all.map(|c| format!("{}?", text::escape(&c.to_string())))
+        .collect()
 }
 
 #[cfg(test)]

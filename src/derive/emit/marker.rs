@@ -2,7 +2,8 @@
 
 use super::loose;
 use crate::derive::compare::pieces::Pieces;
-use crate::derive::compare::{slot, text};
+use crate::derive::compare::slot::{self, Beside};
+use crate::derive::compare::text;
 
 /// The slots of a marker that a pattern captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +23,8 @@ pub(super) struct Names {
     pub(super) taken: String,
     /// The characters with which the calls' own markers begin. A name that had them in it could begin in the text before its call.
     pub(super) signs: Vec<char>,
-    /// True if a name is a word, with dots, dashes, colons and slashes in it.
-    pub(super) words: bool,
+    /// How names of functions are read.
+    pub(super) functions: Functions,
     /// The first character of what closes a call, which an id at the end of the call's marker does not have in it, as a part of a character
     /// class. Empty where a call does not end behind its id.
     pub(super) end_of_id: String,
@@ -31,13 +32,29 @@ pub(super) struct Names {
     pub(super) ids_left_out: bool,
 }
 
+/// How the name of a function is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Functions {
+    /// It has any sign in it but the first of what follows it.
+    #[default]
+    BeforeSign,
+    /// It is a word, with dots, dashes, colons and slashes in it.
+    Words,
+    /// It has any sign in it, and ends where all of what follows it stands: `to-do` in `to-do->`.
+    BeforeMarker,
+}
+
 impl Names {
-    /// A pattern for a name. It has none of the characters of `stop` in it, nor those with which a call begins, but a dot, a dash or an
-    /// underscore may stand behind its first character.
-    fn word(&self, stop: &str) -> String {
-        if self.words {
-            return slot::word(stop);
-        }
+    /// A pattern for a name before `end`. It has none of the characters of `stop` in it, nor those with which a call begins, but a dot, a dash or
+    /// an underscore may stand behind its first character.
+    fn word(&self, stop: &str, end: &str) -> String {
+        let (stop, not_end) = match (self.functions, long_end(end)) {
+            (Functions::Words, _) => return slot::word(stop),
+            (Functions::BeforeMarker, Some(marker)) => {
+                ("", format!("(?!{})", text::escape(marker)))
+            }
+            _ => (stop, String::new()),
+        };
         let others = |is_taken: fn(char) -> bool| -> String {
             let taken = self.signs.iter().filter(|sign| is_taken(**sign));
             let signs = taken.map(|sign| slot::stop(&sign.to_string()));
@@ -47,9 +64,14 @@ impl Names {
             others(|_| true),
             others(|sign| !matches!(sign, '.' | '-' | '_')),
         );
-        match first == others {
-            true => format!("[^\\s{stop}{others}]+"),
-            false => format!("[^\\s{stop}{first}][^\\s{stop}{others}]*"),
+        let [first, other] = [first, others].map(|signs| format!("{not_end}[^\\s{stop}{signs}]"));
+        let any = match not_end.is_empty() {
+            true => other.clone(),
+            false => format!("(?:{other})"),
+        };
+        match first == other {
+            true => format!("{any}+"),
+            false => format!("{first}{any}*"),
         }
     }
 }
@@ -108,8 +130,9 @@ fn is_ended_nowhere(rest: &str) -> bool {
     (is_slot || slot::stop(rest).is_empty()) && !slot::begins_apart(rest)
 }
 
-/// Returns the text that ends an id, where only all of it does: ids have the sign in them that it begins with, as in `f:0` before `:>`.
-fn long_end(end: &str) -> Option<&str> {
+/// Returns the text that ends a name or an id, where only all of it does: ids have the sign in them that it begins with, as in `f:0` before
+/// `:>`, and names, as in `to-do` before `->`.
+pub(super) fn long_end(end: &str) -> Option<&str> {
     let end = end.split(slot::is_one).next().unwrap_or_default();
     let end = end.split(char::is_whitespace).next().unwrap_or_default();
     let is_in_ids = end.starts_with(['.', ':', '/', '-', '_']);
@@ -144,7 +167,7 @@ fn written(
     let mut quoted = false;
     let mut rest = spaced.as_str();
     let mut named = false;
-    let mut is_behind = false;
+    let mut beside = Beside::default();
     while let Some(at) = rest.find(slot::is_one) {
         let (literal, from) = rest.split_at(at);
         let Some(found) = from.chars().next() else {
@@ -156,20 +179,24 @@ fn written(
             rest => rest,
         };
         // White space alone parts two slots, of which the first may be empty.
-        let is_gap = is_behind && !literal.is_empty() && literal.trim().is_empty();
+        let is_gap = beside.behind_slot && !literal.is_empty() && literal.trim().is_empty();
         // White space ends an id that may be left out. What stands before it is then exactly what is written: any white space would take
         // what ends the id as well, and an empty id would be found as soon as the first white space arrives.
         let may_be_empty = found == slot::ID && names.ids_left_out && is_ended_nowhere(end);
         if is_json || !(is_gap || may_be_empty) {
-            push(&mut pattern, literal, is_json, &mut quoted, is_behind);
+            beside.before_slot = true;
+            push(&mut pattern, literal, is_json, &mut quoted, beside);
         } else if is_gap && !may_be_empty {
             pattern.push_str("\\s+");
         } else {
             let (literal, space) = literal.split_at(literal.trim_end().len());
-            push(&mut pattern, literal, is_json, &mut quoted, is_behind);
+            push(&mut pattern, literal, is_json, &mut quoted, beside);
             pattern.push_str(&text::escape(space));
         }
-        is_behind = true;
+        beside = Beside {
+            behind_slot: true,
+            before_slot: false,
+        };
         let stop = if slot::is_one(end.chars().next().unwrap_or(' ')) {
             String::new()
         } else {
@@ -188,7 +215,7 @@ fn written(
                 if !pattern.is_empty() && !is_json && !quoted {
                     loose::push_space(&mut pattern);
                 }
-                let word = names.word(&stop);
+                let word = names.word(&stop, end);
                 let again = std::mem::replace(&mut named, true);
                 match captures {
                     Captures::None if again => pattern.push_str("\\1"),
@@ -224,26 +251,20 @@ fn written(
                 pattern.push_str(&format!("{id}{sign}{some})"));
             }
             slot::NUMBER => pattern.push_str("\\d+"),
-            slot::WORD => pattern.push_str("\\w+"),
+            slot::WORD => pattern.push_str(slot::ANY_WORD),
             slot::GIVEN => pattern.push_str(&slot::given(&stop)),
             _ => pattern.push_str(&word),
         }
     }
-    push(&mut pattern, rest, is_json, &mut quoted, is_behind);
+    push(&mut pattern, rest, is_json, &mut quoted, beside);
     pattern
 }
 
 /// Adds a literal to the pattern. White space in it may vary. In a marker of JSON, white space may also stand beside punctuation that is
 /// not in quotes; `quoted` tells if the pattern ends within quotes, from one literal to the next.
-fn push(
-    pattern: &mut String,
-    literal: &str,
-    is_json: bool,
-    quoted: &mut bool,
-    is_behind_slot: bool,
-) {
+fn push(pattern: &mut String, literal: &str, is_json: bool, quoted: &mut bool, beside: Beside) {
     if !is_json {
-        pattern.push_str(&slot::literal(literal, is_behind_slot));
+        pattern.push_str(&slot::literal(literal, beside));
         return;
     }
     for c in literal.chars() {
@@ -299,7 +320,7 @@ mod tests {
         );
         assert_eq!(
             open(&format!("call {name}"), Captures::All),
-            "call\\s*(?P<name>[^\\s{]+)\\s*"
+            "call\\s+(?P<name>[^\\s{]+)\\s*"
         );
     }
 
@@ -324,6 +345,26 @@ mod tests {
         };
         assert!(open(&format!("f #{}", slot::ID)).ends_with("(?P<id>[^\\s>]*)\\s*"));
         assert!(open(&format!("#{} f", slot::ID)).starts_with("#(?P<id>[^\\s]*)"));
+    }
+
+    #[test]
+    fn a_name_may_have_the_first_sign_in_it_of_what_ends_it() {
+        let named = |functions, signs: &[char]| {
+            let names = Names {
+                functions,
+                signs: signs.to_vec(),
+                ..Names::default()
+            };
+            let marker = format!("<{}->", slot::NAME);
+            opening(&Pieces::default(), &marker, "{", Captures::All, &names)
+        };
+        let before_sign = named(Functions::BeforeSign, &[]);
+        assert_eq!(before_sign, "<\\s*(?P<name>[^\\s\\-]+)->\\s*");
+        let whole = named(Functions::BeforeMarker, &[]);
+        assert_eq!(whole, "<\\s*(?P<name>(?:(?!->)[^\\s])+)->\\s*");
+        let apart = named(Functions::BeforeMarker, &['<', '-']);
+        let expected = "<\\s*(?P<name>(?!->)[^\\s<\\-](?:(?!->)[^\\s<])*)->\\s*";
+        assert_eq!(apart, expected);
     }
 
     #[test]

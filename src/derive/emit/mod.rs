@@ -15,6 +15,7 @@ mod tail;
 mod target;
 mod texts;
 mod tokens;
+mod value_end;
 mod value_first;
 mod written;
 

@@ -1,7 +1,9 @@
 //! Arguments with keys and values apart, as `xml-inline` reads them.
 
+use super::loose::{self, optional_space};
 use super::tokens::Tokens;
-use super::{loose, value_beginning, value_first};
+use super::value_end::{BLANK, Between, Close, ends_nowhere, white_close, word_in_closes};
+use super::{value_beginning, value_first};
 use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::{slot, text};
@@ -23,9 +25,9 @@ pub(super) fn content_args(
         Order::KeyFirst => {
             let reading = Reading {
                 keys: keys(argument, choices),
-                between: between(argument, behind, choices),
+                between: Between::decided(argument, behind, choices),
                 are_others_whole: are_others_whole(argument, choices),
-                is_close_exact: is_close_exact(argument, choices),
+                close: Close::decided(argument, choices),
             };
             pattern(&spaced, reading)
         }
@@ -81,19 +83,7 @@ struct Reading<'s> {
     between: Between<'s>,
     /// True if lists and objects are taken as a whole, among values that are no texts and that something else closes than texts.
     are_others_whole: bool,
-    /// True if the white space before what closes a value has to be there.
-    is_close_exact: bool,
-}
-
-/// How what stands behind an argument is read, where nothing closes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Between<'s> {
-    /// With any white space.
-    AnySpace,
-    /// Exactly as it is written between two arguments, and with any white space behind the last one.
-    AsWritten,
-    /// Exactly as it is written, and with this white space behind the last one. All other white space belongs to the value.
-    Whole(&'s str),
+    close: Close,
 }
 
 /// The text that ends the name of an argument.
@@ -153,67 +143,6 @@ fn are_others_whole(argument: &Pairs, choices: &Choices) -> bool {
     !choices.whether(DecisionId::OtherValues, [first, whole])
 }
 
-/// Decides how the white space is read that stands before what closes a value, and returns true if it has to be there.
-fn is_close_exact(argument: &Pairs, choices: &Choices) -> bool {
-    let is_spaced = |around: &Around| {
-        let close = around.close.as_str();
-        close.starts_with(char::is_whitespace) && !close.trim().is_empty()
-    };
-    if matches!(argument.style, Style::Json { .. }) || !argument.value.iter().any(is_spaced) {
-        return false;
-    }
-    let any = [
-        "where its marker is",
-        "values up to what closes them, with or without white space before that",
-        "models leave out white space",
-    ];
-    let exact = [
-        "with the white space before it",
-        "values up to what closes them, where the white space before that is there",
-        "what closes a value may stand in it as well, without the white space before it",
-    ];
-    !choices.whether(DecisionId::ArgumentClose, [any, exact])
-}
-
-/// Decides how the text behind an argument is read that nothing closes.
-fn between<'s>(argument: &Pairs, behind: Option<&'s str>, choices: &Choices) -> Between<'s> {
-    if !ends_nowhere(argument) {
-        return Between::AnySpace;
-    }
-    let loose = Candidate::new(
-        "with any white space",
-        "white space between two arguments varies",
-        "models vary the white space between arguments",
-        Between::AnySpace,
-    );
-    let is_spaced = between_arguments(argument).contains(char::is_whitespace);
-    let exact = is_spaced.then(|| {
-        Candidate::new(
-            "as it is written",
-            "two arguments have exactly what is written between them",
-            "a text may have the like of an argument in it, with other white space before it",
-            Between::AsWritten,
-        )
-    });
-    let is_text = matches!(argument.style, Style::Text);
-    let whole = behind.filter(|_| is_text).map(|space| {
-        Candidate::new(
-            "as it is written, behind the last one too",
-            "what is written behind an argument, and no more white space than that",
-            "a text may end with white space",
-            Between::Whole(space),
-        )
-    });
-    let candidates = std::iter::once(loose).chain(exact).chain(whole);
-    let chosen = choices.choose(DecisionId::BetweenArguments, candidates);
-    chosen.unwrap_or(Between::AnySpace)
-}
-
-/// Returns the text between two arguments that belongs to neither of them, with the white space before the name of the second.
-fn between_arguments(argument: &Pairs) -> String {
-    format!("{}{}", argument.separator, text::leading(&argument.open))
-}
-
 /// Returns the text between the name of an argument and its value.
 fn behind_key(argument: &Pairs) -> &str {
     match &argument.style {
@@ -244,7 +173,7 @@ fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
 
 /// A pattern for the key of an argument without quotes, and what stands before it.
 fn bare_key(argument: &Pairs, group: &str, keys: Keys) -> String {
-    let open = slot::pattern(argument.open.trim_start());
+    let open = slot::pattern_before(argument.open.trim_start());
     let is_whole = keys == Keys::BeforeMarker;
     let marker = behind_key(argument).trim();
     if is_whole && is_said_again(argument) {
@@ -363,12 +292,6 @@ fn ends_with_line(argument: &Pairs) -> bool {
     betweens.all(|between| between.trim().is_empty() && between.contains('\n'))
 }
 
-/// Returns true if some values have no text of their own that closes them, so that they end only where the argument does.
-fn ends_nowhere(argument: &Pairs) -> bool {
-    let mut closes = argument.closes().into_iter();
-    !argument.separator.trim().is_empty() || closes.all(|close| close.trim().is_empty())
-}
-
 /// A pattern for what an argument begins with, up to its value, that captures nothing.
 pub(super) fn beginning(argument: &Pairs, choices: &Choices) -> String {
     match argument.order {
@@ -407,40 +330,24 @@ fn pattern(argument: &Pairs, reading: Reading<'_>) -> String {
         "" => next.clone(),
         separator => format!("{}\\s*{next}", slot::pattern(separator)),
     };
+    if let (Close::SameWord, Some((before, behind))) = (reading.close, word_in_closes(argument)) {
+        let key = key.replacen(slot::ANY_WORD, SOME_WORD, 1);
+        let between = argument.value.first().map_or("", |one| &one.between);
+        let (between, lead) = split_space(between, Edge::End);
+        let close = [before, behind].map(|part| slot::pattern(part.trim()));
+        let value = value(&slot::pattern(between), lead, ".*?", &close.join(SAME_WORD));
+        return format!("{separated}{key}{value}");
+    }
     let mut pattern = format!("{separated}{key}{}", values(argument, &spaced, reading));
     if ends_nowhere(argument) {
-        let between = text::escape(&between_arguments(argument));
-        pattern.push_str(&match (reading.between, gap(argument)) {
-            (Between::AsWritten, _) => format!("(?={between}{next}|\\s*\\Z)"),
-            (Between::Whole(space), _) => {
-                format!("(?={between}{next}|{}\\Z)", optional_space(space))
-            }
-            (_, "") => format!("(?=\\s*(?:{spaced}|\\Z))"),
-            (_, gap) => format!("(?={gap}{spaced}|\\s*\\Z)"),
-        });
+        pattern.push_str(&reading.between.end(argument, &next, &spaced));
     }
     pattern
 }
 
-/// A pattern for the white space that alone separates two arguments; empty where something else does.
-fn gap(argument: &Pairs) -> &'static str {
-    let between = |close: &&str| format!("{close}{}{}", argument.separator, argument.open);
-    let closes = argument.closes();
-    let gaps: Vec<String> = closes.iter().map(between).collect();
-    if gaps
-        .iter()
-        .any(|gap| gap.is_empty() || !gap.trim().is_empty())
-    {
-        return "";
-    }
-    match gaps.iter().all(|gap| gap.contains('\n')) {
-        true => "\\s*\\n\\s*",
-        false => BLANK,
-    }
-}
-
-/// A pattern for white space that separates two arguments.
-const BLANK: &str = "\\s+";
+/// A pattern for the word with which an argument begins, and for that word again.
+const SOME_WORD: &str = "(?P<word>\\w+)";
+const SAME_WORD: &str = "(?P=word)";
 
 /// A pattern for the value and the text around it. White space that the template writes around a value may be missing; all other white
 /// space belongs to the value.
@@ -485,7 +392,17 @@ fn values(argument: &Pairs, next: &str, reading: Reading<'_>) -> String {
     if others.iter().all(|other| other.close == first.close) {
         let (_, lead) = split_space(&first.between, Edge::End);
         let between: Vec<&str> = around.iter().map(|a| a.between.trim_end()).collect();
-        return value(&any_of(&between), lead, ".*?", &first.close, reading);
+        // White space that has to be there is told with what follows it.
+        let close = match reading.between {
+            Between::AsWritten | Between::Whole(_) if white_close(argument).is_some() => "",
+            _ => first.close.as_str(),
+        };
+        return value(
+            &any_of(&between),
+            lead,
+            ".*?",
+            &reading.close.end(close, next),
+        );
     }
     // Of two alternatives that begin alike the longer one is tried first.
     let mut around: Vec<&Around> = around.iter().collect();
@@ -526,7 +443,8 @@ fn values(argument: &Pairs, next: &str, reading: Reading<'_>) -> String {
             true => format!("(?:{})*?", Tokens::json().any()),
             false => ".*?".to_owned(),
         };
-        let value = value(&slot::pattern(between), lead, &taken, close, reading);
+        let end = reading.close.end(close, next);
+        let value = value(&slot::pattern(between), lead, &taken, &end);
         match close.trim() {
             "" if ends_nowhere(argument) => value,
             "" if close.contains('\n') => format!("{value}(?=[^\\S\\n]*(?:\\n|\\Z))"),
@@ -542,19 +460,10 @@ fn values(argument: &Pairs, next: &str, reading: Reading<'_>) -> String {
     format!("(?:{})", alternatives.join("|"))
 }
 
-/// A pattern for a value with what stands around it, of which the pattern `taken` takes the characters.
-fn value(between: &str, lead: &str, taken: &str, close: &str, reading: Reading<'_>) -> String {
-    let (close, trail) = split_space(close, Edge::Start);
-    let trail = match reading.is_close_exact && !close.is_empty() {
-        true => text::escape(trail),
-        false => optional_space(trail),
-    };
-    format!(
-        "{between}{}(?P<value>{taken}){}{}",
-        optional_space(lead),
-        trail,
-        slot::pattern(close.trim_end())
-    )
+/// A pattern for a value with what stands before it and `end` behind it, of which the pattern `taken` takes the characters.
+fn value(between: &str, lead: &str, taken: &str, end: &str) -> String {
+    let lead = optional_space(lead);
+    format!("{between}{lead}(?P<value>{taken}){end}")
 }
 
 /// A pattern for any of the literals. If they differ in one word only, the words are the alternatives and the rest is written once.
@@ -585,14 +494,6 @@ fn split_space(literal: &str, edge: Edge) -> (&str, &str) {
     }
 }
 
-/// White space of which each character may be missing.
-fn optional_space(space: &str) -> String {
-    space
-        .chars()
-        .map(|c| format!("{}?", text::escape(&c.to_string())))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -608,8 +509,20 @@ mod tests {
 
     /// The keys and values that are found in the text, where arguments are written with these texts around their values.
     fn found(style: Style, value: Vec<Around>, keys: Keys, text: &str) -> Vec<(String, String)> {
+        found_up_to(" ", Between::AnySpace, style, value, keys, text)
+    }
+
+    /// Those that are found where `open` stands before each argument, and values that nothing closes end so.
+    fn found_up_to(
+        open: &str,
+        between: Between<'_>,
+        style: Style,
+        value: Vec<Around>,
+        keys: Keys,
+        text: &str,
+    ) -> Vec<(String, String)> {
         let argument = Pairs {
-            open: " ".to_owned(),
+            open: open.to_owned(),
             order: Order::KeyFirst,
             value,
             separator: String::new(),
@@ -619,9 +532,9 @@ mod tests {
         };
         let reading = Reading {
             keys,
-            between: Between::AnySpace,
+            between,
             are_others_whole: false,
-            is_close_exact: false,
+            close: Close::AnySpace,
         };
         let pattern = Pattern::regex(&pattern(&argument, reading)).unwrap();
         let all = pattern.find_iter(text).map(|found| {
@@ -677,6 +590,39 @@ mod tests {
             either("a[] => 'b', c d => 2,"),
             pairs([("a[]", "b"), ("c d", "2")])
         );
+    }
+
+    /// Each argument has its line, and a text may end with a line feed, or have the like of an argument in it.
+    #[test]
+    fn a_line_feed_that_closes_a_value_has_to_be_there() {
+        let lines = |between, text: &str| {
+            let value = vec![around("=", "\n")];
+            found_up_to("- ", between, Style::Text, value, Keys::BeforeSign, text)
+        };
+        let text = "- a=x - c=y\n\n- b= all\n\n";
+        let whole = pairs([("a", "x - c=y\n"), ("b", " all\n")]);
+        assert_eq!(lines(Between::Whole(""), text), whole);
+        let unended = lines(Between::Whole(""), "- a=x\n- b=y");
+        assert_eq!(unended, pairs([("a", "x"), ("b", "y")]));
+        let written = pairs([("a", "x - c=y\n"), ("b", " all")]);
+        assert_eq!(lines(Between::AsWritten, text), written);
+    }
+
+    #[test]
+    fn a_word_before_a_name_stands_apart_from_it() {
+        let set = |text: &str| {
+            let value = vec![around("=", ";")];
+            found_up_to(
+                "set ",
+                Between::AnySpace,
+                Style::Text,
+                value,
+                Keys::BeforeSign,
+                text,
+            )
+        };
+        assert_eq!(set("set a=1;set\nb=2;"), pairs([("a", "1"), ("b", "2")]));
+        assert_eq!(set("settle=1;"), []);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Arguments whose values stand before their keys, as in `1 as harbor`.
 
 use super::tokens::Tokens;
-use super::value_beginning;
+use super::{loose, value_beginning};
 use crate::derive::compare::slot;
 use crate::derive::read::arguments::{Around, Pairs, Style};
 
@@ -58,8 +58,9 @@ pub(super) fn beginning(argument: &Pairs) -> String {
 
 /// A pattern for what stands before the value, with the white space behind it.
 fn opening(argument: &Pairs) -> String {
-    let open = argument.open.trim();
-    format!("{}\\s*", slot::pattern(open))
+    let mut opening = slot::pattern_before(argument.open.trim_start());
+    loose::push_space(&mut opening);
+    opening
 }
 
 #[cfg(test)]

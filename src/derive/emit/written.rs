@@ -1,9 +1,9 @@
 //! The facts that writing the region of calls needs, and the patterns for the text that opens a call.
 
 use super::ends::Ends;
-use super::marker::{self, Captures, Names};
+use super::marker::{self, Captures, Functions, Names};
 use super::tokens::Tokens;
-use crate::derive::choice::{Choices, DecisionId};
+use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::{slot, text};
 use crate::derive::read::analysis::Analysis;
@@ -72,19 +72,32 @@ fn not_others(analysis: &Analysis, calls: &ToolCalls) -> String {
         .collect()
 }
 
-/// Decides how names of functions are read, and returns true if they are words.
-fn are_words(choices: &Choices) -> bool {
-    let any = [
+/// Decides how names of functions are read.
+fn functions(calls: &ToolCalls, choices: &Choices) -> Functions {
+    let any = Candidate::new(
         "up to what follows them",
         "names with any sign but those that follow them",
         "the chat template writes a name as it is",
-    ];
-    let words = [
+        Functions::BeforeSign,
+    );
+    let words = Candidate::new(
         "words",
         "names that are words, with dots, dashes, colons and slashes in them",
         "functions have such names, and other signs before what follows a name are text",
-    ];
-    !choices.whether(DecisionId::FunctionNames, [any, words])
+        Functions::Words,
+    );
+    let rest = calls.call.0.split_once(slot::NAME).map(|(_, rest)| rest);
+    let before_marker = rest.and_then(marker::long_end).map(|_| {
+        Candidate::new(
+            "up to all of what follows them",
+            "names that end where all of what follows them stands",
+            "the name of a function may have the first sign of that in it",
+            Functions::BeforeMarker,
+        )
+    });
+    let candidates = [any, words].into_iter().chain(before_marker);
+    let functions = choices.choose(DecisionId::FunctionNames, candidates);
+    functions.unwrap_or_default()
 }
 
 /// Decides whether a call may have no id where nothing but white space ends the id, and returns true if it may.
@@ -215,7 +228,7 @@ impl<'a> Written<'a> {
                 taken: taken(analysis, calls),
                 signs: signs(calls, no_arguments),
                 end_of_id: end_of_id(calls),
-                words: are_words(choices),
+                functions: functions(calls, choices),
                 ids_left_out: are_ids_left_out(calls, choices),
             },
             follows: follows(calls),

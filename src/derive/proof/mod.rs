@@ -69,6 +69,8 @@ pub(super) struct Proof {
     pub(super) findings: Vec<Finding>,
     /// Responses with what was written into them by hand.
     pub(super) by_hand: Vec<Case>,
+    /// The rounds that do not come back because of what no response template reads.
+    inexpressible: HashSet<RoundId>,
 }
 
 impl Proof {
@@ -81,6 +83,16 @@ impl Proof {
     /// The rounds whose message does not come back.
     pub(super) fn failing(&self) -> &[Failure] {
         &self.judgement.failures
+    }
+
+    /// The rounds whose message does not come back, those first that another response template may bring back.
+    pub(super) fn to_mend(&self) -> Vec<RoundId> {
+        let failures = self.failing().iter();
+        let (hopeless, mut rounds): (Vec<RoundId>, Vec<RoundId>) = failures
+            .map(|failure| failure.round)
+            .partition(|round| self.inexpressible.contains(round));
+        rounds.extend(hopeless);
+        rounds
     }
 
     /// The rounds that came back by the other proof and do not by this one, in the other's order.
@@ -145,6 +157,7 @@ fn fail(bench: Bench<'_>, proof: &mut Proof) {
     let failures = proof.judgement.failures.iter();
     for failure in failures {
         if failure.alike {
+            proof.inexpressible.insert(failure.round);
             alike.push(failure);
             continue;
         }
@@ -157,6 +170,7 @@ fn fail(bench: Bench<'_>, proof: &mut Proof) {
             if let Some(at) = limits.iter().position(|limit| limit.is_in(&smallest)) {
                 proof.rounds.failed -= 1;
                 proof.rounds.inexpressible += 1;
+                proof.inexpressible.insert(failure.round);
                 limited[at].0 += 1;
                 limited[at].1.get_or_insert(found);
                 continue;
@@ -165,6 +179,7 @@ fn fail(bench: Bench<'_>, proof: &mut Proof) {
         if let Some(twin) = bench.judge.twin(failure.round) {
             proof.rounds.failed -= 1;
             proof.rounds.inexpressible += 1;
+            proof.inexpressible.insert(failure.round);
             twins.push((failure, twin));
             continue;
         }

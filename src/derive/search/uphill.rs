@@ -42,8 +42,7 @@ impl Driver<'_> {
     /// A candidate may bring up decisions that were not made before, and be right with another candidate for one of those alone: to say what
     /// closes a reasoning that nothing opens asks where that begins. Where no candidate is better by itself, these are tried.
     fn better(&mut self, best: &Proven) -> Option<Proven> {
-        let failures = best.proof.failing().iter();
-        let failing: Vec<RoundId> = failures.map(|failure| failure.round).collect();
+        let failing = best.proof.to_mend();
         let is_lossy = best.lacking().lost > 0;
         let has_failed = best.proof.rounds.failed + best.proof.rounds.inexpressible > 0;
         let may_mend = is_lossy || best.attempt.refused > 0 || best.obstacle().is_some();

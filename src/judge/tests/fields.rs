@@ -110,6 +110,13 @@ fn texts_under_two_keys_at_once_each_come_back() {
     assert_kinds(&right, &[], &[Content, FurtherTexts, Reasoning]);
     let lost = judged(&chat, &fields(&[THINKING, CONTENT]));
     assert_kinds(&lost, &[FurtherTexts], &[Content, Reasoning]);
+    // The texts under a further key do not all begin with the same letter.
+    for letter in 'A'..='Z' {
+        let begun = format!(r#""open_pattern": "<u>(?={letter})""#);
+        let begun = field("musing", "u").replace(r#""open": "<u>""#, &begun);
+        let judgement = judged(&chat, &fields(&[THINKING, &begun, CONTENT]));
+        assert_kinds(&judgement, &[FurtherTexts], &[]);
+    }
     let swapped = judged(
         &chat,
         &fields(&[&field("musing", "r"), &field("thinking", "u"), CONTENT]),

@@ -430,3 +430,18 @@ fn a_text_of_json_may_have_its_own_end_in_it() {
         assert_eq!(first.is_none(), holds, "{pattern}: {first:#?}");
     }
 }
+
+/// A line feed parts two arguments, and none stands behind the last: one that does is the text's own.
+#[test]
+fn the_last_argument_may_end_with_white_space() {
+    let called = "{% for c in m.tool_calls or [] %}<c:{{ c.function.name }}>\
+        {% for k, v in c.function.arguments.items() %}<a:{{ k }}>{{ v if v is string else v | tojson }}\
+        {{ '\n' if not loop.last }}{% endfor %}</c>{% endfor %}";
+    let chat = chat(&[SAID, called].concat(), "");
+    for (end, holds) in [(r"\\Z", true), (r"\\s*\\Z", false)] {
+        let tags = TAGS.replace("</a>", &format!(r"(?=\\n<a:[^>]*>|{end})"));
+        let judgement = judged(&chat, &fields(&[CONTENT, &tags]));
+        let first = judgement.failures.first();
+        assert_eq!(first.is_none(), holds, "{end}: {first:#?}");
+    }
+}

@@ -246,6 +246,15 @@ fn a_prompt_may_close_two_empty_texts_before_a_content_that_is_opened() {
         let judgement = judged(&chat, &fields(&[plan, THINKING, &filled, CALLS]));
         assert_eq!(tails(&judgement).len(), 1, "{called}");
     }
+    // Calls must come back behind the prompt, too.
+    let chat = chat(
+        &[planned, THOUGHT, SAID, CALLED].concat(),
+        "{% if think is defined and not think %}<p></p><r></r>{% endif %}",
+    );
+    let calls = CALLS.replace(r#""open": "<c>""#, r#""open_pattern": "(?<!<r></r>)<c>""#);
+    let judgement = judged(&chat, &fields(&[plan, THINKING, CONTENT, &calls]));
+    assert_all_back(&judgement);
+    assert_eq!(tails(&judgement).len(), 1);
 }
 
 /// Deep thought is opened by the prompt and left out of the history; shallow thought is in the history.

@@ -280,7 +280,7 @@ fn arguments_in_words_that_no_parser_knows_are_inexpressible() {
         ),
         (
             "v | replace('\\\\', '\\\\\\\\') | replace('\\n', '\\\\n') if v is string else v | tojson",
-            r#""two\nlines""#,
+            r"\n",
         ),
     ] {
         let report = turns(&calls(value), "<bot>").report;
