@@ -303,6 +303,12 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
             Delimiter::literal(own),
         )
     });
+    let is_content = written.content_open.is_some_and(|open| open.trim() == own);
+    let before_content = (ends_in_bracket && is_content).then(|| {
+        let because = "what closes the calls opens the content as well";
+        let pattern = format!("{BEHIND_BRACKET}(?={close})");
+        pattern_candidate("before it", because, pattern)
+    });
     let space = text::leading(&calls.call.1);
     let exact = (!space.is_empty()).then(|| {
         let pattern = format!("{}{close}\\s*", text::escape(space));
@@ -336,7 +342,8 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         .chain(exact)
         .chain(at_line)
         .chain(bare)
-        .chain(ending);
+        .chain(ending)
+        .chain(before_content);
     choices.choose(DecisionId::CallClose, candidates)
 }
 

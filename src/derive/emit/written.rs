@@ -28,6 +28,8 @@ pub(super) struct Written<'a> {
     pub(super) not_others: String,
     /// True if a turn begins with a new line.
     pub(super) begins_line: bool,
+    /// The text that opens the content, where one does.
+    pub(super) content_open: Option<&'a str>,
 }
 
 /// A condition, as a look-ahead, that the word in the place of a name is none that opens another field.
@@ -235,6 +237,7 @@ impl<'a> Written<'a> {
             no_arguments,
             lead: lead(&analysis.pieces, calls.call.0.trim_start(), choices),
             not_others: not_others(analysis, calls),
+            content_open: analysis.content.open.as_deref(),
             begins_line: {
                 let mut literals = analysis.anchor.literals.iter();
                 literals.all(|literal| literal.ends_with('\n'))
