@@ -92,7 +92,7 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
             amended.learn_from_responses(&on, bench.source, options, pieces, bench.variables)?;
         }
         amended.claim_all_text(&on, &options.engines)?;
-        amended.end_calls_at_the_next(&on, &options.engines);
+        amended.end_unclosed_calls(&on, &options.engines);
         amended.read_again(&on, options)?;
         amended.spell_out(&on, options)?;
         amended.template()

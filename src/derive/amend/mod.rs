@@ -240,12 +240,12 @@ impl Amended {
         Ok(())
     }
 
-    /// Lets a call whose arguments stand in tags or whose body is JSON end where the next one begins, too.
+    /// Lets a call whose arguments stand in tags or whose body is JSON end where the next one begins, too, or the turn ends.
     ///
     /// The proof stays as it is: of the responses that came back those that could be read otherwise are read again.
-    pub(super) fn end_calls_at_the_next(&mut self, bench: &Bench<'_>, engines: &[Engine]) {
+    pub(super) fn end_unclosed_calls(&mut self, bench: &Bench<'_>, engines: &[Engine]) {
         let cases = &self.proof.judgement.cases;
-        let ended = learn::ended_by_the_next(engines, &self.document, cases, bench.scrutiny);
+        let ended = learn::ended_by_what_follows(engines, &self.document, cases, bench.scrutiny);
         if let Some((document, told)) = ended {
             self.document = document;
             let told = format!("models leave out what closes a call; so it also ends {told}");

@@ -47,7 +47,7 @@ pub(in crate::derive) use constants::Constants;
 pub(in crate::derive) use lined::lined;
 pub use recorded::Recorded;
 pub use report::{Addition, Responses, Short, Widening};
-pub(in crate::derive) use unclosed::ended_by_the_next;
+pub(in crate::derive) use unclosed::ended_by_what_follows;
 pub(in crate::derive) use unshown::{Unshown, unshown};
 pub(in crate::derive) use widening::is_spoken_for as is_read;
 use widening::{Edit, How};

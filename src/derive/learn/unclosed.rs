@@ -1,4 +1,4 @@
-//! Calls that nothing closes before the next one begins.
+//! Calls that nothing closes before the next one begins, or before the turn ends.
 //!
 //! A model may go straight from the last argument of a call to the next call. Where arguments stand in tags, the first call then goes on to what
 //! closes the second, whose opening goes to no field. So a call is taken to end, too, where an argument has just ended and another call begins.
@@ -7,39 +7,46 @@
 //! A call without arguments has no end of one. It ends where it has just been opened and another call begins, unless that is opened by the
 //! very same text: `<call f><call g>` are two calls, and in `<call f><call f>` one is opened twice.
 //!
-//! Where a call's body is JSON, a call ends behind the closing bracket where another one begins, too: `{"a": 1}` and `<call g>{"` behind it.
+//! Where a call's body is JSON, a call ends behind the closing bracket where another one begins, too: `{"a": 1}` and `<call g>{"` behind it. And it ends
+//! there where what ends the turn follows as the last of the response, which would not be JSON. (In a call with tags it is text between two of these.)
 //!
 //! An argument may speak of a call, and must not become one by it. It cannot speak of the end of an argument, which ends it; so that a
 //! call is looked for right behind that end, or behind what opens a call, alone. A string of JSON may speak of brackets, but
 //! nothing in it, or with its end, is the beginning of an object with a key and a colon, whose quotes have no backslash before them; so that the next call counts
 //! where it has that. (One without members has not, and is no end.)
 //!
-//! Responses in which a call begins no more than once are read as before. The others are parsed once for each way to end a call, of which there are two at most.
+//! Responses in which a call begins no more than once, and that do not end with a bracket and what ends the turn, are read as before. The others are parsed once
+//! for each way to end a call, of which there are two at most.
 
 use std::sync::Arc;
 
-use super::CALLS_KEY;
+use super::{CALLS_KEY, CONTENT_KEY};
 use crate::derive::compare::pattern::{
-    SPACE, behind_groups, bounded, grouped, looks_around, optional_beginning, without_captures,
-    without_references,
+    SPACE, alternatives, behind_groups, bounded, grouped, looks_around, optional_beginning,
+    without_captures, without_references,
 };
 use crate::judge::{self, Case, Scrutiny};
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, FieldDocument, ResponseTemplate};
 
-/// Returns the response template with a call ended by the next one, where its arguments stand in tags or its body is JSON and none of the responses is
+/// Returns the response template with a call ended by what follows it, where its arguments stand in tags or its body is JSON and none of the responses is
 /// read otherwise by that, and what ends a call so, in words; `None` where it stays as it is.
-pub(in crate::derive) fn ended_by_the_next(
+pub(in crate::derive) fn ended_by_what_follows(
     engines: &[Engine],
     document: &Document,
     cases: &[Case],
     scrutiny: Scrutiny,
 ) -> Option<(Document, &'static str)> {
     let field = document.fields.get(CALLS_KEY)?;
-    let parts = Parts::of(field)?;
+    let parts = Parts::of(field, document.fields.get(CONTENT_KEY))?;
     let begins = Pattern::regex(&parts.open).ok()?;
-    let is_twice = |case: &&Case| begins.find_iter(&case.response).nth(1).is_some();
-    let several: Vec<&Case> = cases.iter().filter(is_twice).collect();
+    let last = parts.last.as_deref();
+    let last = last.and_then(|last| Pattern::regex(&format!("{JSON_ENDS}{SPACE}{last}")).ok());
+    let may_differ = |case: &&Case| {
+        let is_last = |last: &Pattern| matches!(last.search(&case.response, 0), Ok(Some(_)));
+        begins.find_iter(&case.response).nth(1).is_some() || last.as_ref().is_some_and(is_last)
+    };
+    let others: Vec<&Case> = cases.iter().filter(may_differ).collect();
     let refused = Engine::refusals(engines, document);
     let mut closes = parts.closes().into_iter();
     closes.find_map(|(close, told)| {
@@ -49,7 +56,7 @@ pub(in crate::derive) fn ended_by_the_next(
             return None;
         }
         let template = Arc::new(ResponseTemplate::from_value(&ended.to_value()).ok()?);
-        let is_kept = several.iter().all(|case| {
+        let is_kept = others.iter().all(|case| {
             let (parsed, error) = judge::parse(&template, case, scrutiny);
             error.is_none() && parsed == case.message
         });
@@ -68,12 +75,14 @@ struct Parts {
     close: String,
     /// The patterns that end an argument in tags, one of them each; `None` where the body is JSON.
     ends: Option<String>,
+    /// The pattern for what ends the turn, at the end of the response.
+    last: Option<String>,
 }
 
 impl Parts {
     /// The patterns of a field; `None` where its calls are neither, or an argument ends where another begins and so has no end of its own, or a
     /// call is ended by look-around already, which is a reading of what follows it.
-    fn of(field: &FieldDocument) -> Option<Self> {
+    fn of(field: &FieldDocument, content: Option<&FieldDocument>) -> Option<Self> {
         let ends = match field.content.as_deref().filter(|_| field.repeats)? {
             "xml-inline" => Some(ends_of_arguments(field)?),
             // Strings between other delimiters may have quotes in them.
@@ -84,7 +93,13 @@ impl Parts {
         let open = without_captures(&without_references(&own, &own)?)?;
         let close = field.close.as_ref()?.as_pattern();
         let is_plain = !open.contains("(?<") && !close.contains("(?=");
-        is_plain.then_some(Self { open, close, ends })
+        let last = content.and_then(at_the_end);
+        is_plain.then_some(Self {
+            open,
+            close,
+            ends,
+            last,
+        })
     }
 
     /// Returns the patterns that close a call, also where the next one begins, each with where that is, in words: behind an argument or a call that was just
@@ -94,8 +109,16 @@ impl Parts {
         let space = bounded(SPACE);
         let Some(ends) = &self.ends else {
             let next = format!("{}{JSON_BEGINS}", open.strip_suffix(SPACE).unwrap_or(open));
-            let close = format!("(?:{close}|(?<={JSON_ENDS}{space})(?={next}))");
-            return vec![(close, "behind its bracket, where the next one begins")];
+            let ended = |follows: &str| format!("(?:{close}|(?<={JSON_ENDS}{space})(?={follows}))");
+            let both = self.last.as_ref().map(|last| {
+                let told = "behind its bracket, where the next one begins or the turn ends";
+                (ended(&format!("{next}|{last}")), told)
+            });
+            let next = (
+                ended(&next),
+                "behind its bracket, where the next one begins",
+            );
+            return both.into_iter().chain([next]).collect();
         };
         let ends = grouped(&bounded(ends));
         let told = "behind its last argument, where the next one begins";
@@ -112,6 +135,16 @@ impl Parts {
             format!("(?:{close}|(?<=(?:{ends}|({opened})){space})(?={before}(?!\\1){own}))");
         vec![(behind_both, told), (behind_argument, told)]
     }
+}
+
+/// A pattern for what closes the content, where nothing follows it; `None` where nothing does without a look at what stands beside it.
+fn at_the_end(content: &FieldDocument) -> Option<String> {
+    let close = content.close.as_ref()?.as_pattern();
+    let mut ways = alternatives(&close);
+    ways.retain(|way| !looks_around(way) && !way.contains("\\Z"));
+    let plain = without_captures(&ways.join("|")).filter(|plain| !plain.is_empty())?;
+    let plain = grouped(plain.strip_suffix(SPACE).unwrap_or(&plain));
+    Some(format!("{plain}{SPACE}\\Z"))
 }
 
 /// The patterns that end an argument in tags, one of them each; `None` where one has no end of its own.
@@ -161,7 +194,7 @@ mod tests {
             Case { message, ..case }
         });
         let cases: Vec<Case> = cases.collect();
-        let (ended, _) = ended_by_the_next(&[], &document, &cases, Scrutiny::Whole)?;
+        let (ended, _) = ended_by_what_follows(&[], &document, &cases, Scrutiny::Whole)?;
         Some(Arc::new(
             ResponseTemplate::from_value(&ended.to_value()).unwrap(),
         ))
@@ -247,7 +280,7 @@ mod tests {
     fn of_json(args: &str, responses: &[&str]) -> Option<Arc<ResponseTemplate>> {
         let document = format!(
             r#"{{"start_anchor": ">>", "fields": {{"tool_calls": {{"open": "<call>", "close": "</call>", "repeats": true,
-                "content": "json", "content_args": {args}}}, "content": {{}}}}}}"#
+                "content": "json", "content_args": {args}}}, "content": {{"close_pattern": "<end>\\s*|(?<=a)b"}}}}}}"#
         );
         ended_where_the_next_begins(&document, responses)
     }
@@ -264,6 +297,12 @@ mod tests {
         assert_eq!(read, "f a=so: {}<call>{\"b\"}, g b=2");
         let read = calls(&template, &format!("{}\n{}", two[0], two[1]));
         assert_eq!(read, "f a=so: {}<call>{\"b\"}, g b=2");
+        // What ends the turn ends it, too, as the last of a response and not in a text.
+        let said = call("f", r#""a": "}<end>""#);
+        for end in ["<end>", "\n<end>\n", "</call><end>"] {
+            let read = calls(&template, &format!("{said}{end}"));
+            assert_eq!(read, "f a=}<end>", "{end}");
+        }
         let ends_so = call("f", r#""a": "{}<call>{", "b": "{}<call>{""#);
         let read = calls(&template, &format!("{ends_so}</call>"));
         assert_eq!(read, "f a={}<call>{ b={}<call>{");
