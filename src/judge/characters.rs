@@ -7,7 +7,8 @@
 //! taken for all of it. More characters than these would mention the marker itself, and a run of two often is a marker. Where
 //! the name of a function or of an argument stands between such characters, texts have another word between them: `<v>`. And where what
 //! opens a text and what closes it share signs, a text may make one of the other: between `{~` and `~}`, `{` reads as `{~` again, and `}` as `~}`.
-//! What closes a call behind a quoted text may stand in the texts of its arguments, which need no escape for it.
+//! What closes a call behind a quoted text may stand in the texts of its arguments, which need no escape for it; and so may a longer word in the
+//! place of a marker's: `</article>` where `</a>` closes an argument.
 
 use super::manner::Manner;
 use super::message::Assistant;
@@ -39,7 +40,7 @@ pub(super) struct Beside {
     parts: Vec<String>,
     /// The characters before and behind a name, with a word between them.
     pub(super) between: Vec<String>,
-    /// The characters that may close a call behind a quoted text, for the texts of arguments.
+    /// The characters that may close a call behind a quoted text, and longer words in the place of a marker's, for the texts of arguments.
     pub(super) closing: Vec<String>,
 }
 
@@ -169,6 +170,11 @@ impl Beside {
         for gap in &gaps {
             add(&mut self.closing, closing(gap));
         }
+        for gap in gaps.iter().skip(1) {
+            let longer = longer_word(gap);
+            self.closing
+                .extend(longer.filter(|word| !self.closing.contains(word)));
+        }
     }
 
     /// Adds a word between the punctuation that stands around each of these names in the turn, where there is some on both sides.
@@ -259,6 +265,18 @@ fn closing(gap: &str) -> [&str; 2] {
     [Some(behind), behind.get(1..)].map(|text| text.filter(is_short).unwrap_or_default())
 }
 
+/// Returns the signs and the word that the text that follows begins with, where a sign ends the word, with a longer word: `</textv` for `</text>`.
+fn longer_word(gap: &str) -> Option<String> {
+    let gap = gap.trim_start();
+    let run = first_run(gap);
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let rest = gap[run.len()..].trim_start_matches(is_part);
+    let marker = &gap[..gap.len() - rest.len()];
+    let is_short = (1..LONGEST).contains(&run.len());
+    let is_word = marker.len() > run.len() && rest.starts_with(is_special_character);
+    (is_short && is_word).then(|| format!("{marker}v"))
+}
+
 /// Returns the last punctuation character of the text before, and the last two where more stands before them.
 fn endings(gap: &str) -> [&str; 2] {
     let run = last_run(gap);
@@ -319,6 +337,16 @@ mod tests {
         assert_eq!(characters("one"), [""; 0]);
         assert_eq!(characters("| one"), ["|"]);
         assert_eq!(characters("two!one"), ["!"]);
+    }
+
+    #[test]
+    fn a_longer_word_stands_in_the_place_of_a_markers() {
+        let longer = |gap: &str| longer_word(gap);
+        assert_eq!(longer("\n</text>\n").as_deref(), Some("</textv"));
+        assert_eq!(longer("<|im_end|>").as_deref(), Some("<|im_endv"));
+        for gap in ["</text\n", "end>", "</>", "\"|>}<tool>", ""] {
+            assert_eq!(longer(gap), None, "{gap}");
+        }
     }
 
     #[test]

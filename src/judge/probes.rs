@@ -231,6 +231,12 @@ pub(super) fn with_calls_and_characters(
         let mut two = calling_with(Value::from(format!("teal ribbon{character}")));
         two.calls.push(call(1));
         probes.push(other(two));
+        // A value may end with a part of what closes it, where no other argument follows.
+        let mut last = call(0);
+        if let Some((_, value)) = last.arguments.iter_mut().last() {
+            *value = Value::from(format!("quiet engine{character}"));
+        }
+        probes.push(other(Assistant::calling([last])));
     }
     // The characters that separate arguments may also stand in a text within a list, in any order. Quotes are left out: where nothing is
     // escaped, they end the text.

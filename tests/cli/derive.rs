@@ -332,7 +332,7 @@ fn the_grammar_reads_what_no_response_template_does() {
         "the grammar reads all that the response template does not: {run}"
     );
     // A text of the grammar has none of what closes it in it.
-    assert!(read < of && of - read < of / 20, "{run}");
+    assert!(read < of && of - read < of / 10, "{run}");
     let response = "[call book|who=['O\\'Hara', None];|seat=12;]</s>";
     for (more, seat) in [("", "12"), (" --tools tools.json", "\"12\"")] {
         let message = bench

@@ -334,8 +334,12 @@ fn pattern(argument: &Pairs, reading: Reading<'_>) -> String {
         let key = key.replacen(slot::ANY_WORD, SOME_WORD, 1);
         let between = argument.value.first().map_or("", |one| &one.between);
         let (between, lead) = split_space(between, Edge::End);
-        let close = [before, behind].map(|part| slot::pattern(part.trim()));
-        let value = value(&slot::pattern(between), lead, ".*?", &close.join(SAME_WORD));
+        let (before, trail) = split_space(before, Edge::Start);
+        let close = [before, behind.trim_end()]
+            .map(slot::pattern)
+            .join(SAME_WORD);
+        let end = format!("{}{close}", optional_space(trail));
+        let value = value(&slot::pattern(between), lead, ".*?", &end);
         return format!("{separated}{key}{value}");
     }
     let mut pattern = format!("{separated}{key}{}", values(argument, &spaced, reading));
@@ -509,16 +513,23 @@ mod tests {
 
     /// The keys and values that are found in the text, where arguments are written with these texts around their values.
     fn found(style: Style, value: Vec<Around>, keys: Keys, text: &str) -> Vec<(String, String)> {
-        found_up_to(" ", Between::AnySpace, style, value, keys, text)
+        let reading = Reading { keys, ..READING };
+        found_so(" ", style, value, reading, text)
     }
 
-    /// Those that are found where `open` stands before each argument, and values that nothing closes end so.
-    fn found_up_to(
+    const READING: Reading<'_> = Reading {
+        keys: Keys::BeforeSign,
+        between: Between::AnySpace,
+        are_others_whole: false,
+        close: Close::AnySpace,
+    };
+
+    /// Those that are found where `open` stands before each argument, with this reading.
+    fn found_so(
         open: &str,
-        between: Between<'_>,
         style: Style,
         value: Vec<Around>,
-        keys: Keys,
+        reading: Reading<'_>,
         text: &str,
     ) -> Vec<(String, String)> {
         let argument = Pairs {
@@ -529,12 +540,6 @@ mod tests {
             name_quotes: None,
             style,
             unread: Unread::default(),
-        };
-        let reading = Reading {
-            keys,
-            between,
-            are_others_whole: false,
-            close: Close::AnySpace,
         };
         let pattern = Pattern::regex(&pattern(&argument, reading)).unwrap();
         let all = pattern.find_iter(text).map(|found| {
@@ -597,7 +602,8 @@ mod tests {
     fn a_line_feed_that_closes_a_value_has_to_be_there() {
         let lines = |between, text: &str| {
             let value = vec![around("=", "\n")];
-            found_up_to("- ", between, Style::Text, value, Keys::BeforeSign, text)
+            let reading = Reading { between, ..READING };
+            found_so("- ", Style::Text, value, reading, text)
         };
         let text = "- a=x - c=y\n\n- b= all\n\n";
         let whole = pairs([("a", "x - c=y\n"), ("b", " all\n")]);
@@ -612,17 +618,49 @@ mod tests {
     fn a_word_before_a_name_stands_apart_from_it() {
         let set = |text: &str| {
             let value = vec![around("=", ";")];
-            found_up_to(
-                "set ",
-                Between::AnySpace,
-                Style::Text,
-                value,
-                Keys::BeforeSign,
-                text,
-            )
+            found_so("set ", Style::Text, value, READING, text)
         };
         assert_eq!(set("set a=1;set\nb=2;"), pairs([("a", "1"), ("b", "2")]));
         assert_eq!(set("settle=1;"), []);
+    }
+
+    #[test]
+    fn a_value_may_have_in_it_what_closes_it_where_nothing_follows_that() {
+        let quoted = |close, text: &str| {
+            let value = vec![around("=<<", ">>\n")];
+            let reading = Reading { close, ..READING };
+            found_so("- ", Style::Text, value, reading, text)
+        };
+        let text = "- a=<<b >> c>>>\n- d=<<e>>>";
+        let whole = pairs([("a", "b >> c>"), ("d", "e>")]);
+        assert_eq!(quoted(Close::BeforeNext, text), whole);
+        let first = pairs([("a", "b "), ("d", "e")]);
+        assert_eq!(quoted(Close::AnySpace, text), first);
+        let spaced = |close, text: &str| {
+            let value = vec![around(":", "\nend\n")];
+            let reading = Reading { close, ..READING };
+            found_so("- ", Style::Text, value, reading, text)
+        };
+        let weekend = spaced(Close::WithSpace, "- a:weekend\nend\n");
+        assert_eq!(weekend, pairs([("a", "weekend")]));
+        let week = spaced(Close::AnySpace, "- a:weekend\nend\n");
+        assert_eq!(week, pairs([("a", "week")]));
+    }
+
+    /// The word with which an argument begins closes it as well, on a line of its own.
+    #[test]
+    fn a_value_may_be_closed_by_the_word_that_opens_it() {
+        let typed = |close| {
+            let value = ["text", "json"].map(|word| around(" ", &format!("\n</{word}>\n")));
+            let reading = Reading { close, ..READING };
+            let text = "<json c 1\n</json>\n<text a b </json>\n</text>\n";
+            let open = format!("<{} ", slot::WORD);
+            found_so(&open, Style::Text, value.to_vec(), reading, text)
+        };
+        let same = typed(Close::SameWord);
+        assert_eq!(same, pairs([("c", "1"), ("a", "b </json>")]));
+        let any = pairs([("c", "1\n</json>\n<text a b </json>")]);
+        assert_eq!(typed(Close::AnySpace), any);
     }
 
     #[test]

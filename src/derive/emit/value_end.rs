@@ -32,7 +32,9 @@ impl Close {
             "models leave out white space",
             Self::AnySpace,
         );
-        let exact = markers.any(|close| close.starts_with(char::is_whitespace)).then(|| {
+        let is_spaced = |close: &&str| close.starts_with(char::is_whitespace);
+        let spaced: Vec<&str> = markers.filter(is_spaced).collect();
+        let exact = (!spaced.is_empty()).then(|| {
             Candidate::new(
                 "with the white space before it",
                 "values up to what closes them, where the white space before that is there",
@@ -57,13 +59,19 @@ impl Close {
                 Self::SameWord,
             )
         });
+        // A text may have a word in it, or at its end, by chance.
+        let is_word = |close: &&str| close.trim_start().starts_with(char::is_alphanumeric);
+        let (first, exact) = match spaced.iter().all(is_word) {
+            true => (exact, None),
+            false => (None, exact),
+        };
         let others = exact.into_iter().chain(before_next).chain(same_word);
-        let candidates = std::iter::once(any).chain(others);
+        let candidates = first.into_iter().chain([any]).chain(others);
         let chosen = choices.choose(DecisionId::ArgumentClose, candidates);
         chosen.unwrap_or(Self::AnySpace)
     }
 
-    /// A pattern for this text that closes a value; `next` is the beginning of another argument.
+    /// A pattern for this text that closes a value; `next` is the beginning of another argument, with what separates the two.
     pub(super) fn end(self, close: &str, next: &str) -> String {
         let marker = close.trim_start();
         let space = text::leading(close);

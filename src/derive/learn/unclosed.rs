@@ -8,7 +8,9 @@
 //! very same text: `<call f><call g>` are two calls, and in `<call f><call f>` one is opened twice.
 //!
 //! Where a call's body is JSON, a call ends behind the closing bracket where another one begins, too: `{"a": 1}` and `<call g>{"` behind it. And it ends
-//! there where what ends the turn follows as the last of the response, which would not be JSON. (In a call with tags it is text between two of these.)
+//! there where what ends the turn follows as the last of the response, which would not be JSON. (In a call with tags it is text between two of these. And
+//! transformers, fed in pieces, takes the end of what has arrived for that of the response: a string that says `}` and the very marker ends a call there, which no
+//! engine hands on, since it stops at that marker.)
 //!
 //! An argument may speak of a call, and must not become one by it. It cannot speak of the end of an argument, which ends it; so that a
 //! call is looked for right behind that end, or behind what opens a call, alone. A string of JSON may speak of brackets, but
@@ -297,11 +299,11 @@ mod tests {
         assert_eq!(read, "f a=so: {}<call>{\"b\"}, g b=2");
         let read = calls(&template, &format!("{}\n{}", two[0], two[1]));
         assert_eq!(read, "f a=so: {}<call>{\"b\"}, g b=2");
-        // What ends the turn ends it, too, as the last of a response and not in a text.
-        let said = call("f", r#""a": "}<end>""#);
+        // What ends the turn ends it, too, as the last of a response.
+        let said = call("f", r#""a": "{}, <end>""#);
         for end in ["<end>", "\n<end>\n", "</call><end>"] {
             let read = calls(&template, &format!("{said}{end}"));
-            assert_eq!(read, "f a=}<end>", "{end}");
+            assert_eq!(read, "f a={}, <end>", "{end}");
         }
         let ends_so = call("f", r#""a": "{}<call>{", "b": "{}<call>{""#);
         let read = calls(&template, &format!("{ends_so}</call>"));

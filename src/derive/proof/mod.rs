@@ -69,8 +69,8 @@ pub(super) struct Proof {
     pub(super) findings: Vec<Finding>,
     /// Responses with what was written into them by hand.
     pub(super) by_hand: Vec<Case>,
-    /// The rounds that do not come back because of what no response template reads.
-    inexpressible: HashSet<RoundId>,
+    /// The rounds of which no response template brings the message back: those that a limit loses, and those that render as others do.
+    hopeless: HashSet<RoundId>,
 }
 
 impl Proof {
@@ -90,7 +90,7 @@ impl Proof {
         let failures = self.failing().iter();
         let (hopeless, mut rounds): (Vec<RoundId>, Vec<RoundId>) = failures
             .map(|failure| failure.round)
-            .partition(|round| self.inexpressible.contains(round));
+            .partition(|round| self.hopeless.contains(round));
         rounds.extend(hopeless);
         rounds
     }
@@ -157,7 +157,7 @@ fn fail(bench: Bench<'_>, proof: &mut Proof) {
     let failures = proof.judgement.failures.iter();
     for failure in failures {
         if failure.alike {
-            proof.inexpressible.insert(failure.round);
+            proof.hopeless.insert(failure.round);
             alike.push(failure);
             continue;
         }
@@ -170,7 +170,7 @@ fn fail(bench: Bench<'_>, proof: &mut Proof) {
             if let Some(at) = limits.iter().position(|limit| limit.is_in(&smallest)) {
                 proof.rounds.failed -= 1;
                 proof.rounds.inexpressible += 1;
-                proof.inexpressible.insert(failure.round);
+                proof.hopeless.insert(failure.round);
                 limited[at].0 += 1;
                 limited[at].1.get_or_insert(found);
                 continue;
@@ -179,7 +179,7 @@ fn fail(bench: Bench<'_>, proof: &mut Proof) {
         if let Some(twin) = bench.judge.twin(failure.round) {
             proof.rounds.failed -= 1;
             proof.rounds.inexpressible += 1;
-            proof.inexpressible.insert(failure.round);
+            proof.hopeless.insert(failure.round);
             twins.push((failure, twin));
             continue;
         }
