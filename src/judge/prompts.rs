@@ -158,9 +158,9 @@ fn is_around_nothing(judge: &Judge<'_>, tried: &Tried<'_>, here: &[&Round]) -> b
     });
     let opening = opening.unwrap_or_default();
     let is_call = |round: &Round| !round.expected.calls.is_empty();
-    let plain = || here.iter().filter(|round| round.probe.plain);
-    let mut answers =
-        plain().filter(|round| !is_call(round) && beside_content(&round.expected).is_empty());
+    let mut answers = here.iter().filter(|round| {
+        round.probe.plain && !is_call(round) && beside_content(&round.expected).is_empty()
+    });
     let manner = &judge.group(None).manner;
     let answer_comes_back = |round: &&Round| {
         let response = format!("{opening}{}", &round.full[round.first..]);
@@ -186,9 +186,7 @@ fn is_around_nothing(judge: &Judge<'_>, tried: &Tried<'_>, here: &[&Round]) -> b
         } = without;
         tried.comes_back(prompt, response, expected, round, manner, &judge.renderer)
     };
-    !around.is_empty()
-        && answers.all(|round| answer_comes_back(&round))
-        && calls.all(call_comes_back)
+    !around.is_empty() && answers.all(answer_comes_back) && calls.all(call_comes_back)
 }
 
 /// An answer without texts that it has, as it would follow a prompt that has what stands around them.
