@@ -29,10 +29,10 @@ const SAMPLES: [u64; 2] = [40, 1_000];
 /// not read to a message that is right, and samples that the PEG does not read to the message of the response template.
 pub(crate) const KNOWN: &[(&str, [usize; 3])] = &[
     // A text between single quotes in which a single quote stands.
-    ("lfm2_5", [17, 0, 0]),
-    ("llamacpp/LFM2.5-8B-A1B.jinja", [17, 0, 0]),
-    ("trl/lfm2_2_5.jinja", [17, 0, 0]),
-    ("trl/lfm2_2_5_v2.jinja", [17, 0, 0]),
+    ("lfm2_5", [21, 0, 0]),
+    ("llamacpp/LFM2.5-8B-A1B.jinja", [21, 0, 0]),
+    ("trl/lfm2_2_5.jinja", [21, 0, 0]),
+    ("trl/lfm2_2_5_v2.jinja", [21, 0, 0]),
     // A text between single quotes that is a single sign of equality, before a further call.
     ("trl/lfm2_2_5_vl.jinja", [0, 2, 2]),
     ("trl/lfm2_v2.jinja", [0, 1, 1]),

@@ -223,14 +223,7 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
                 format!("{before}{call}{ahead}"),
             )
         });
-    // A text may have a word in it by chance.
-    let (first, at_line) = match own.starts_with(char::is_alphanumeric) {
-        true => (at_line, None),
-        false => (None, at_line),
-    };
-    let candidates = first
-        .into_iter()
-        .chain([plain])
+    let candidates = std::iter::once(plain)
         .chain(before_body)
         .chain(exact)
         .chain(at_line)
@@ -342,16 +335,12 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         true => literal.into_iter().chain([usual]).collect(),
         false => std::iter::once(usual).chain(literal).collect::<Vec<_>>(),
     };
-    let apart = exact.into_iter().chain(at_line);
-    // A text may have a word in it, or at its end, by chance.
-    let usual: Vec<_> = match own.starts_with(char::is_alphanumeric) {
-        true => apart.chain(usual).collect(),
-        false => usual.into_iter().chain(apart).collect(),
-    };
     let candidates = names
         .into_iter()
         .chain(argument)
         .chain(usual)
+        .chain(exact)
+        .chain(at_line)
         .chain(bare)
         .chain(ending)
         .chain(before_content);

@@ -32,9 +32,8 @@ impl Close {
             "models leave out white space",
             Self::AnySpace,
         );
-        let is_spaced = |close: &&str| close.starts_with(char::is_whitespace);
-        let spaced: Vec<&str> = markers.filter(is_spaced).collect();
-        let exact = (!spaced.is_empty()).then(|| {
+        let is_spaced = |close: &str| close.starts_with(char::is_whitespace);
+        let exact = markers.any(is_spaced).then(|| {
             Candidate::new(
                 "with the white space before it",
                 "values up to what closes them, where the white space before that is there",
@@ -59,14 +58,8 @@ impl Close {
                 Self::SameWord,
             )
         });
-        // A text may have a word in it, or at its end, by chance.
-        let is_word = |close: &&str| close.trim_start().starts_with(char::is_alphanumeric);
-        let (first, exact) = match spaced.iter().all(is_word) {
-            true => (exact, None),
-            false => (None, exact),
-        };
         let others = exact.into_iter().chain(before_next).chain(same_word);
-        let candidates = first.into_iter().chain([any]).chain(others);
+        let candidates = std::iter::once(any).chain(others);
         let chosen = choices.choose(DecisionId::ArgumentClose, candidates);
         chosen.unwrap_or(Self::AnySpace)
     }
