@@ -266,13 +266,14 @@ fn closing(gap: &str) -> [&str; 2] {
 }
 
 /// Returns the signs and the word that the text that follows begins with, where a sign ends the word, with a longer word: `</textv` for `</text>`.
+/// A quote ends a text by itself.
 fn longer_word(gap: &str) -> Option<String> {
     let gap = gap.trim_start();
     let run = first_run(gap);
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let rest = gap[run.len()..].trim_start_matches(is_part);
     let marker = &gap[..gap.len() - rest.len()];
-    let is_short = (1..LONGEST).contains(&run.len());
+    let is_short = (1..LONGEST).contains(&run.len()) && !run.starts_with(['"', '\'']);
     let is_word = marker.len() > run.len() && rest.starts_with(is_special_character);
     (is_short && is_word).then(|| format!("{marker}v"))
 }
@@ -344,7 +345,7 @@ mod tests {
         let longer = |gap: &str| longer_word(gap);
         assert_eq!(longer("\n</text>\n").as_deref(), Some("</textv"));
         assert_eq!(longer("<|im_end|>").as_deref(), Some("<|im_endv"));
-        for gap in ["</text\n", "end>", "</>", "\"|>}<tool>", ""] {
+        for gap in ["</text\n", "end>", "</>", "\"|>}<tool>", "\"}end.", ""] {
             assert_eq!(longer(gap), None, "{gap}");
         }
     }
