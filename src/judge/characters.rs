@@ -171,9 +171,7 @@ impl Beside {
             add(&mut self.closing, closing(gap));
         }
         for gap in gaps.iter().skip(1) {
-            let longer = longer_word(gap);
-            self.closing
-                .extend(longer.filter(|word| !self.closing.contains(word)));
+            add(&mut self.closing, longer_word(gap).as_deref());
         }
     }
 
@@ -342,11 +340,10 @@ mod tests {
 
     #[test]
     fn a_longer_word_stands_in_the_place_of_a_markers() {
-        let longer = |gap: &str| longer_word(gap);
-        assert_eq!(longer("\n</text>\n").as_deref(), Some("</textv"));
-        assert_eq!(longer("<|im_end|>").as_deref(), Some("<|im_endv"));
+        assert_eq!(longer_word("\n</text>\n").as_deref(), Some("</textv"));
+        assert_eq!(longer_word("<|im_end|>").as_deref(), Some("<|im_endv"));
         for gap in ["</text\n", "end>", "</>", "\"|>}<tool>", "\"}end.", ""] {
-            assert_eq!(longer(gap), None, "{gap}");
+            assert_eq!(longer_word(gap), None, "{gap}");
         }
     }
 

@@ -167,8 +167,9 @@ pub(in crate::derive) fn literal(literal: &str, beside: Beside) -> String {
     if beside.behind_slot && begins_apart(literal) {
         pattern = pattern.replacen("\\s*", "\\s+", 1);
     }
-    if beside.before_slot && ends_apart(literal) && pattern.ends_with("\\s*") {
-        pattern.truncate(pattern.len() - "*".len());
+    if beside.before_slot && ends_apart(literal) {
+        // The pattern ends with the white space's `\s*`.
+        pattern.pop();
         pattern.push('+');
     }
     pattern

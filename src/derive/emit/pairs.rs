@@ -2,7 +2,7 @@
 
 use super::loose::{self, optional_space};
 use super::tokens::Tokens;
-use super::value_end::{BLANK, Between, Close, ends_nowhere, white_close, word_in_closes};
+use super::value_end::{BLANK, Between, Close, ends_nowhere, white_close};
 use super::{value_beginning, value_first};
 use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::pieces::Pieces;
@@ -27,7 +27,7 @@ pub(super) fn content_args(
                 keys: keys(argument, choices),
                 between: Between::decided(argument, behind, choices),
                 are_others_whole: are_others_whole(argument, choices),
-                close: Close::decided(argument, choices),
+                close: Close::decided(&spaced, choices),
             };
             pattern(&spaced, reading)
         }
@@ -83,7 +83,7 @@ struct Reading<'s> {
     between: Between<'s>,
     /// True if lists and objects are taken as a whole, among values that are no texts and that something else closes than texts.
     are_others_whole: bool,
-    close: Close,
+    close: Close<'s>,
 }
 
 /// The text that ends the name of an argument.
@@ -330,7 +330,7 @@ fn pattern(argument: &Pairs, reading: Reading<'_>) -> String {
         "" => next.clone(),
         separator => format!("{}\\s*{next}", slot::pattern(separator)),
     };
-    if let (Close::SameWord, Some((before, behind))) = (reading.close, word_in_closes(argument)) {
+    if let Close::SameWord(before, behind) = reading.close {
         let key = key.replacen(slot::ANY_WORD, SOME_WORD, 1);
         let between = argument.value.first().map_or("", |one| &one.between);
         let (between, lead) = split_space(between, Edge::End);
@@ -657,7 +657,7 @@ mod tests {
             let open = format!("<{} ", slot::WORD);
             found_so(&open, Style::Text, value.to_vec(), reading, text)
         };
-        let same = typed(Close::SameWord);
+        let same = typed(Close::SameWord("\n</", ">\n"));
         assert_eq!(same, pairs([("c", "1"), ("a", "b </json>")]));
         let any = pairs([("c", "1\n</json>\n<text a b </json>")]);
         assert_eq!(typed(Close::AnySpace), any);

@@ -7,20 +7,20 @@ use crate::derive::read::arguments::{Pairs, Style};
 
 /// How the text that closes a value is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Close {
+pub(super) enum Close<'s> {
     /// With any white space before it.
     AnySpace,
     /// With the white space before it that is written there.
     WithSpace,
     /// Where another argument follows it, or nothing does.
     BeforeNext,
-    /// By the word with which the argument begins: `</text>` closes `<text for="a">`.
-    SameWord,
+    /// By the word with which the argument begins, between these texts: `</text>` closes `<text for="a">`.
+    SameWord(&'s str, &'s str),
 }
 
-impl Close {
+impl<'s> Close<'s> {
     /// Decides how the text is read that closes a value.
-    pub(super) fn decided(argument: &Pairs, choices: &Choices) -> Self {
+    pub(super) fn decided(argument: &'s Pairs, choices: &Choices) -> Self {
         let markers = argument.value.iter().map(|around| around.close.as_str());
         let mut markers = markers.filter(|close| !close.trim().is_empty()).peekable();
         if matches!(argument.style, Style::Json { .. }) || markers.peek().is_none() {
@@ -50,12 +50,12 @@ impl Close {
                 Self::BeforeNext,
             )
         });
-        let same_word = word_in_closes(argument).map(|_| {
+        let same_word = word_in_closes(argument).map(|(before, behind)| {
             Candidate::new(
                 "by the word that opens it",
                 "values up to what closes them, in which the word is said again with which the argument begins",
                 "arguments begin with a word, and what closes them differs in one",
-                Self::SameWord,
+                Self::SameWord(before, behind),
             )
         });
         let others = exact.into_iter().chain(before_next).chain(same_word);
@@ -82,7 +82,7 @@ impl Close {
 
 /// Returns the texts before and behind the word in which the texts differ that close the values of several types, where arguments begin with a
 /// word that differs as well; the texts before the values are then the same.
-pub(super) fn word_in_closes(argument: &Pairs) -> Option<(&str, &str)> {
+fn word_in_closes(argument: &Pairs) -> Option<(&str, &str)> {
     let (first, others) = argument.value.split_first()?;
     let is_same = others.iter().all(|other| other.between == first.between);
     if !is_same || argument.open.matches(slot::WORD).count() != 1 {

@@ -77,7 +77,7 @@ struct Parts {
     close: String,
     /// The patterns that end an argument in tags, one of them each; `None` where the body is JSON.
     ends: Option<String>,
-    /// The pattern for what ends the turn, at the end of the response.
+    /// The pattern for what ends the turn, at the end of the response; `None` where the body is not JSON.
     last: Option<String>,
 }
 
@@ -95,7 +95,7 @@ impl Parts {
         let open = without_captures(&without_references(&own, &own)?)?;
         let close = field.close.as_ref()?.as_pattern();
         let is_plain = !open.contains("(?<") && !close.contains("(?=");
-        let last = content.and_then(at_the_end);
+        let last = content.filter(|_| ends.is_none()).and_then(at_the_end);
         is_plain.then_some(Self {
             open,
             close,
