@@ -228,8 +228,10 @@ pub(super) fn with_calls_and_characters(
             probes.push(other(calling_with(Value::from(text))));
         }
         // Two calls of which the first ends with the character: a template may find the second call by how the first one ends.
-        let mut two = calling_with(Value::from(format!("teal ribbon{character}")));
-        two.calls.push(call(1));
+        let mut two = Assistant::calling([call(0), call(1)]);
+        if let Some((_, value)) = two.calls[0].arguments.iter_mut().last() {
+            *value = Value::from(format!("quiet engine{character}"));
+        }
         probes.push(other(two));
         // A value may end with a part of what closes it, where no other argument follows.
         let mut last = call(0);
@@ -326,6 +328,8 @@ pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
     for text in ["", SPACED] {
         let first = named("orchard", "teal ribbon".into());
         probes.push(other(calling([first, named("bucket", text.into())])));
+    }
+    for text in ["", SPACED].into_iter().chain(FILES) {
         probes.push(other(calling([named("orchard", text.into())])));
     }
     let twice = [
@@ -396,6 +400,15 @@ pub(super) fn speaking_of(marker: &str) -> [(&'static str, Assistant); 3] {
 
 /// A text with white space at both of its ends, such as the content of a file.
 const SPACED: &str = "    all of\n    a file\n";
+
+/// Texts of files, as they are written with a tool: notes, code, markup, settings. The words that serve as markers in formats without punctuation stand in
+/// them within longer words, and the punctuation of others within a line and at the beginning of one.
+const FILES: [&str; 4] = [
+    "The weekend's sender recalled a tooltip, nonstop.\nA defining finish, undone:\tthe answering and the actionable, inputs and outputs.\n",
+    "def f(x):\n    \"\"\"Adds one.\n\n    Returns: x.\n    \"\"\"\n    return x + 1  # done\n",
+    "<ul>\n  <li class=\"a\">one &amp; two</li>\n</ul>\n",
+    "[teal]\nname=larch\nsize = 12\nkind: basin\n- ribbon: 1\n",
+];
 
 /// Names of arguments that occur in tools: with a dash, a dot, a space.
 const ODD_NAMES: [&str; 3] = ["orchard-gate", "orchard.gate", "orchard gate"];
@@ -478,7 +491,7 @@ fn odd_values() -> Vec<Value> {
         ),
         ("last", inner),
     ]);
-    let mut values: Vec<Value> = texts.into_iter().map(Value::from).collect();
+    let mut values: Vec<Value> = texts.into_iter().chain(FILES).map(Value::from).collect();
     values.extend([
         Value::from(-7),
         Value::Int(Integer::from(i64::MAX)),

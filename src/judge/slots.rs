@@ -292,12 +292,13 @@ impl Bench<'_, '_> {
         })
     }
 
-    /// Adds a slot that shows its text: as another name for the first where both render alike, else as one of its own where
+    /// Adds a slot that shows its text: as another name for the first where both render alike and never at once, else as one of its own where
     /// it shows beside the others.
     fn add(&self, slot: Slot, slots: &mut Slots) {
         if let (Slot::Key(keys), Some(first)) = (&slot, slots.distinct.first())
             && let [key] = keys.as_slice()
             && self.alike(&slot, first)
+            && !self.at_once(first, &slot)
         {
             slots.aliases.push(key.clone());
         } else if slots

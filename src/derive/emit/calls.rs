@@ -256,17 +256,28 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
             let pattern = format!("{BEHIND_BRACKET}{LINE_END}");
             candidate("at the end of its line", because, Some(pattern))
         });
-        let next_at_line =
-            (calls.parallel && !next.is_empty() && next_begins_line(calls)).then(|| {
-                let because = "what opens a call may stand within a line of an argument as well";
-                let pattern = stop(calls, ends, &format!("(?<=\\n[^\\S\\n]*){next}"));
-                candidate(
-                    "where the next begins a line or the turn ends",
-                    because,
-                    pattern,
-                )
+        let next_at_line = (calls.parallel
+            && !next.is_empty()
+            && begins_line(calls, &calls.next_opening()))
+        .then(|| {
+            let because = "what opens a call may stand within a line of an argument as well";
+            let pattern = stop(calls, ends, &format!("{AT_LINE}{next}"));
+            candidate(
+                "where the next begins a line or the turn ends",
+                because,
+                pattern,
+            )
+        });
+        let all_at_line = begins_line(calls, &calls.section.1)
+            .then(|| stop_at_line(calls, ends, &next))
+            .flatten()
+            .map(|pattern| {
+                let because = "what ends the calls may stand within a line of an argument as well";
+                let name = "where the next or the end of all begins a line";
+                candidate(name, because, Some(pattern))
             });
-        let candidates = std::iter::once(usual).chain(at_line).chain(next_at_line);
+        let others = at_line.into_iter().chain(next_at_line).chain(all_at_line);
+        let candidates = std::iter::once(usual).chain(others);
         return choices.choose(DecisionId::CallClose, candidates).flatten();
     }
     let close = written.behind(own, Captures::None);
@@ -373,9 +384,12 @@ fn ends_line(calls: &ToolCalls) -> bool {
     !matches!(calls.body, Body::Pairs(_)) && (calls.call.1.ends_with('\n') || is_followed)
 }
 
-/// Returns true if every call but the first begins a line, which the call before it may have ended.
-fn next_begins_line(calls: &ToolCalls) -> bool {
-    let between = format!("{}{}", calls.call.1, calls.next_opening());
+/// A condition, as a look-behind, that a line begins.
+const AT_LINE: &str = "(?<=\\n[^\\S\\n]*)";
+
+/// Returns true if this text, which stands behind a call, begins a line, which the call may have ended.
+fn begins_line(calls: &ToolCalls, text: &str) -> bool {
+    let between = format!("{}{text}", calls.call.1);
     text::leading(&between).contains('\n')
         || matches!(&calls.body, Body::Pairs(pairs) if pairs.ends_line())
 }
@@ -445,6 +459,24 @@ fn stop(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
         Some(stop) => format!("(?:{stop}|{before_next})"),
         None => before_next,
     })
+}
+
+/// A pattern for the end of a call as [`stop`] gives it, where both the next call and what closes the section begin a line; `None` where nothing
+/// closes the section.
+fn stop_at_line(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
+    let section = Some(calls.section.1.trim()).filter(|section| !section.is_empty())?;
+    let space = if ends.is_last { "" } else { "\\s*" };
+    let section = format!("{AT_LINE}{}{space}", slot::pattern(section));
+    let before_next = (calls.parallel && !next.is_empty())
+        .then(|| before_next(calls, &format!("{AT_LINE}{next}")));
+    let turn_end = ends.pattern(None, &[]);
+    alternatives(
+        [section]
+            .into_iter()
+            .chain(turn_end)
+            .chain(before_next)
+            .collect(),
+    )
 }
 
 /// Returns the pattern, of which what closes the section is a part, with white space allowed behind the brackets with which that begins.

@@ -10,7 +10,7 @@ use super::{BEHIND_BRACKET, JSON_STRING, pairs, tail};
 use crate::derive::choice::Choices;
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::{slot, text};
-use crate::derive::read::arguments::{Pairs, Style};
+use crate::derive::read::arguments::{Around, Order, Pairs, Style};
 use crate::derive::read::cut::Body;
 use crate::response_template::Delimiter;
 use crate::value::json;
@@ -71,7 +71,11 @@ pub(super) fn delimiters(
         Body::Pairs(argument) => {
             let first = pairs::beginning(argument, choices);
             let next = format!("{next}(?:{first}|{close})");
-            (next, outside_texts(argument, &list))
+            // A name that is said twice is a group, which a pattern has once.
+            let is_once = calls.call.0.matches(slot::NAME).count() < 2;
+            let begun = || format!("(?:{list}\\s*|{close}{separator}){}", written.next());
+            let begun = is_once.then(begun);
+            (next, outside_texts(argument, &list, begun.as_deref()))
         }
         Body::Text | Body::Dialect(_) | Body::Object(_) | Body::Array(_) => (next, String::new()),
     };
@@ -166,11 +170,13 @@ fn outside_lists(list: &str) -> String {
 }
 
 /// A condition, as a look-behind, that the text of the last argument is closed, where texts stand in quotes.
-fn outside_texts(argument: &Pairs, list: &str) -> String {
+fn outside_texts(argument: &Pairs, list: &str, begun: Option<&str>) -> String {
     let Some(around) = argument.value.first() else {
         return String::new();
     };
-    let opened = slot::pattern(around.between.trim());
+    let between = slot::pattern(around.between.trim());
+    let opened = begun.and_then(|begun| opened(begun, argument, around));
+    let opened = opened.unwrap_or(between);
     match (&argument.style, argument.quotes()) {
         // What begins a text may end one as well, as in `a="x="`, so that all since the opening of the list is read.
         (Style::Json { around, .. }, _) => {
@@ -194,6 +200,30 @@ fn outside_texts(argument: &Pairs, list: &str) -> String {
         }
         (Style::Text, None) => String::new(),
     }
+}
+
+/// A pattern for what opens the text of an argument, where that begins behind `first`, with which a call begins; `None` where nothing stands between
+/// two arguments.
+///
+/// A text may end with what stands between a key and its text, as `'YWJj=='` does, so that the key and what stands before it belong to the
+/// pattern as well.
+fn opened(first: &str, argument: &Pairs, around: &Around) -> Option<String> {
+    let (separator, between) = (argument.separator.trim(), around.between.trim());
+    if separator.is_empty() || argument.order == Order::ValueFirst {
+        return None;
+    }
+    let stops: String = [separator, between, around.close.trim()]
+        .map(slot::stop)
+        .concat();
+    let next = match argument.separator.ends_with(char::is_whitespace) {
+        true => format!("{}\\s+", slot::pattern(separator)),
+        false => slot::pattern(separator),
+    };
+    let open = slot::pattern(argument.open.trim());
+    let between = slot::pattern(between);
+    Some(format!(
+        "(?:{first}|{next}){open}[^\\r\\n{stops}]+{between}"
+    ))
 }
 
 /// Returns the delimiters of calls where nothing closes a call either, but a marker stands between two.
@@ -244,6 +274,51 @@ fn between_markers(written: &Written<'_>) -> Option<(Delimiter, Delimiter)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::derive::read::unread::Unread;
+    use crate::pattern::Pattern;
+
+    /// A text may end with what opens a text, and with the like of a key before it.
+    #[test]
+    fn the_text_of_the_last_argument_is_closed_by_its_quote() {
+        let around = Around {
+            between: "='".to_owned(),
+            close: "'".to_owned(),
+        };
+        let mut argument = Pairs {
+            open: String::new(),
+            order: Order::KeyFirst,
+            value: vec![around],
+            separator: ", ".to_owned(),
+            name_quotes: None,
+            style: Style::Quoted("'".to_owned(), "'".to_owned()),
+            unread: Unread::default(),
+        };
+        let is_outside = |argument: &Pairs, text: &str| {
+            let outside = outside_texts(argument, "<c>\\[", Some("(?:<c>\\[|\\), )\\w+\\("));
+            let pattern = Pattern::regex(&format!("#{outside}")).unwrap();
+            pattern.find_iter(text).count() == 1
+        };
+        for (text, expected) in [
+            ("<c>[f(a='x'#", true),
+            ("<c>[f(a=1#", true),
+            ("<c>[f(a='x#", false),
+            ("<c>[f(a=1), g(b='x#", false),
+            ("<c>[f(a='x', b='y#", false),
+            ("<c>[f(a='YWJj=='#", true),
+            ("<c>[f(a='data:x,YWJj=='#", true),
+            ("<c>[f(a='x,v='#", true),
+            ("<c>[f(a='x(v='#", true),
+            ("<c>[f(a='it's#", true),
+        ] {
+            assert_eq!(is_outside(&argument, text), expected, "{text}");
+        }
+        argument.separator = " ".to_owned();
+        assert!(
+            !is_outside(&argument, "<c>[f(a='x='#"),
+            "as if a text were open"
+        );
+        assert!(is_outside(&argument, "<c>[f(a='x'#"));
+    }
 
     #[test]
     fn the_parts_of_a_marker_may_stand_apart() {

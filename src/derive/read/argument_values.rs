@@ -144,8 +144,14 @@ pub(in crate::derive) fn learn(
         Style::Text => Escaped::find(["opal", "drift"], |text| written(&Value::from(text))),
         Style::Json { .. } | Style::Quoted(..) => None,
     };
+    let texts = unread(Value::from(SIGNS));
+    let quote = match &style {
+        Style::Quoted(_, close) => Some(close.clone()).filter(|_| texts.is_none()),
+        _ => None,
+    };
     pairs.unread = Unread {
-        texts: unread(Value::from(SIGNS)),
+        texts,
+        quote,
         signs,
         objects: unread(probe::object([("violet", array.clone())])),
         arrays: unread(array),

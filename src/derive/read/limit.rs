@@ -23,6 +23,8 @@ pub(in crate::derive) enum Lost {
     Values(fn(&Assistant) -> bool),
     /// Those that have one of these characters in the texts of such a part.
     Signs(Part, String),
+    /// Those that have an argument which is a text with this in it, and with white space at one of its ends.
+    SpacedTexts(String),
 }
 
 /// A part of a message that has texts.
@@ -38,6 +40,11 @@ impl Limit {
     pub(in crate::derive) fn is_in(&self, message: &Assistant) -> bool {
         match &self.lost {
             Lost::Values(is_in) => is_in(message),
+            Lost::SpacedTexts(quote) => any_value(message, &|value| {
+                let has_quote = |text: &&str| text.contains(quote.as_str());
+                let text = value.as_str().filter(has_quote);
+                text.is_some_and(|text| text.trim() != text)
+            }),
             Lost::Signs(part, signs) => {
                 let has_one = |text: &str| text.contains(|c| signs.contains(c));
                 match part {

@@ -15,6 +15,9 @@ pub(in crate::derive) struct Unread {
     pub(in crate::derive) objects: Option<String>,
     pub(in crate::derive) booleans: Option<String>,
     pub(in crate::derive) nulls: Option<String>,
+    /// The quote that ends a text, where values are JSON with texts in such quotes and a text is not escaped. A text that has the quote in it is none
+    /// then, and is taken as it is written, without the white space around it.
+    pub(in crate::derive) quote: Option<String>,
 }
 
 impl Unread {
@@ -59,7 +62,18 @@ impl Unread {
         ];
         let signs = self.signs.as_ref();
         let signs = signs.map(|signs| signs.limit(limit::Part::Arguments));
-        found.into_iter().flatten().chain(signs).collect()
+        let spaced = self.quote.as_ref().map(|quote| Limit {
+            text: format!(
+                "a text with {quote} in it, between such quotes, comes back without the white space at its ends, since other values are JSON"
+            ),
+            lost: Lost::SpacedTexts(quote.clone()),
+        });
+        found
+            .into_iter()
+            .flatten()
+            .chain(signs)
+            .chain(spaced)
+            .collect()
     }
 }
 

@@ -292,15 +292,18 @@ fn a_marker_is_learnt_before_a_long_stretch_of_constants() {
     verified(&chat(answer));
 }
 
-/// A number begins each call, and a value may look like the beginning of another one but for where it stands.
+/// A number begins each call, and a value may look like the beginning of another one but for where it stands; and so may a word within a text look
+/// like the one that ends all calls.
 #[test]
 fn a_number_begins_a_call_only_where_a_line_begins() {
     let answer = "{% if m.tool_calls %}errands\n{% for c in m.tool_calls %}  {{ loop.index }}. {{ c.function.name }}\n\
                   {% for k, v in c.function.arguments.items() %}     - {{ k }}: {{ v | tojson }}\n{% endfor %}{% endfor %}done\n{% endif %}\
                   {% if m.content %}words\n{{ m.content }}\nspoken\n{% endif %}";
-    let derivation = verified(&chat(answer));
-    assert_eq!(
-        taken(&derivation, "call close"),
-        "where the next begins a line or the turn ends"
-    );
+    for (end, expected) in [
+        ("<done>", "where the next begins a line or the turn ends"),
+        ("done", "where the next or the end of all begins a line"),
+    ] {
+        let derivation = verified(&chat(&answer.replace("done", end)));
+        assert_eq!(taken(&derivation, "call close"), expected, "{end}");
+    }
 }

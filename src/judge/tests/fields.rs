@@ -124,6 +124,20 @@ fn texts_under_two_keys_at_once_each_come_back() {
     assert_kinds(&swapped, &[FurtherTexts, Reasoning], &[Content]);
 }
 
+/// Two texts that are written alike are no other names of one text, if a message may have both.
+#[test]
+fn texts_that_are_written_alike_under_two_keys_are_two() {
+    let musing = THOUGHT.replace("thinking", "musing");
+    let response = THINKING.replace(r#""open""#, r#""repeats": true, "join": "", "open""#);
+    let response = fields(&[&response, CONTENT]);
+    let judgement = judged(&chat(&[THOUGHT, &musing, SAID].concat(), ""), &response);
+    assert_kinds(&judgement, &[Kind::FurtherTexts], &[Kind::Reasoning]);
+    let either = "{% set t = m.thinking or m.musing %}{% if t %}<r>{{ t }}</r>{% endif %}";
+    let judgement = judged(&chat(&[either, SAID].concat(), ""), &response);
+    assert_all_back(&judgement);
+    assert!(row(&judgement, Kind::FurtherTexts).is_none());
+}
+
 #[test]
 fn what_stands_in_the_header_is_no_text_of_the_message() {
     let headed = "{% for m in messages %}{% if m.role == 'assistant' %}<bot{% if m.recipient %} to {{ m.recipient }}{% endif %}>\

@@ -445,3 +445,59 @@ fn the_last_argument_may_end_with_white_space() {
         assert_eq!(first.is_none(), holds, "{end}: {first:#?}");
     }
 }
+
+/// Files have the words in them that close something elsewhere, within longer words, and its signs within a line.
+#[test]
+fn what_closes_a_call_on_a_line_of_its_own_stands_in_files() {
+    for marker in ["end", "stop", "\"\"\"", "<"] {
+        let called = format!(
+            "{{% for c in m.tool_calls or [] %}}<c:{{{{ c.function.name }}}}>\
+            {{% for k, v in c.function.arguments.items() %}}<a:{{{{ k }}}}>{{{{ v if v is string else v | tojson }}}}</a>{{% endfor %}}\
+            {{{{ '\n{marker}\n' }}}}{{% endfor %}}"
+        );
+        let chat = chat(&[SAID, &called].concat(), "");
+        let quoted = marker.replace('"', "\\\"");
+        for (close, holds) in [
+            (format!("(?<=</a>|<c:[^>]*>)\\\\n{quoted}\\\\n"), true),
+            (format!("\\\\s*{quoted}\\\\s*"), false),
+        ] {
+            let tags = TAGS.replace(
+                r#""close": "</c>""#,
+                &format!(r#""close_pattern": "{close}""#),
+            );
+            assert!(tags.contains(&close), "{tags}");
+            let judgement = judged(&chat, &fields(&[CONTENT, &tags]));
+            let first = judgement.failures.first();
+            assert_eq!(first.is_none(), holds, "{close}: {first:#?}");
+        }
+    }
+}
+
+/// A template may find the second of two calls by how the first one ends, which its last argument may say.
+#[test]
+fn the_last_argument_of_a_call_may_end_with_what_opens_a_text() {
+    let called = "{% if m.tool_calls %}<c:[{% for c in m.tool_calls %}{{ c.function.name }}(\
+        {% for k, v in c.function.arguments.items() %}{{ k }}={% if v is string %}'{{ v }}'{% else %}{{ v | tojson }}{% endif %}\
+        {{ ', ' if not loop.last }}{% endfor %}){{ ', ' if not loop.last }}{% endfor %}]</c>{% endif %}";
+    let chat = chat(&[SAID, called].concat(), "");
+    let lost = |opened: &str| {
+        let open = r#""<c:(?P<name>[^>]*)>""#;
+        let close = format!(
+            r#""close_pattern": "\\)(?:\\]</c>|(?=, [^(, ]*\\((?:[^=,(]*='?|\\)))(?<!{opened}[^']*))""#
+        );
+        let tags = TAGS
+            .replace(
+                open,
+                r#""(?:<c:\\[|(?<=\\)), (?<=<c:\\[.*))(?P<name>[^(]*)\\(""#,
+            )
+            .replace(r#""close": "</c>""#, &close)
+            .replace("<a:(?P<key>[^>]*)>", "(?P<key>[^=,' ]+)='?")
+            .replace("</a>", "'?(?=, [^=,' ]+=|\\\\Z)");
+        let judgement = judged(&chat, &fields(&[CONTENT, &tags]));
+        let failures = judgement.failures.into_iter();
+        let responses: Vec<String> = failures.map(|failure| failure.found.response).collect();
+        responses.iter().any(|response| response.contains("='), "))
+    };
+    assert!(lost("='"));
+    assert!(!lost("(?:(?:\\\\[|\\\\), )[^(=,' ]*\\\\(|, )[^(=,']*='"));
+}
