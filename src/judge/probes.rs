@@ -34,6 +34,10 @@ const COMMON: &str = "Marigold ends here, and the end of it begins another part.
     answers, the answer was final.\nCalls are called, tools and a tool run, ran and acted; functions return results, one result, then stop.\n\
     Users and assistants reason on content, text, names and values, start and finish thicket";
 
+/// Text whose lines begin with such words, and end with longer ones.
+const LINES: &str = "Marigold weekend\nend of it, nonstop\nstop there, undone\ndone with that recall\ncall again, unfinal\nfinal as well, hand tool\n\
+    tool by tool, rethink\nthink again thicket";
+
 /// Answers as models write them. Each begins and ends with a word or a number by which it can be found in a render.
 const CONTENTS: [&str; 10] = [
     "{\"marigold\": [\"thicket\", 1], \"orchard\": null}",
@@ -120,7 +124,7 @@ pub(super) fn without_calls(thorough: bool) -> Vec<Probe> {
     ];
     // A message with reasoning and no content: what is left of a model that was stopped right after its reasoning.
     probes.push(prose(Assistant::saying("").thinking(REASONING)));
-    let common = || PROSE.iter().chain([&COMMON]);
+    let common = || PROSE.iter().chain([&COMMON, &LINES]);
     probes.extend(common().map(|text| prose(Assistant::saying(text))));
     probes.extend(common().map(|text| {
         let thought = text
@@ -317,10 +321,12 @@ pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
     let mut nameless = call(0);
     nameless.id.clear();
     probes.push(lead(Assistant::calling([nameless])));
-    // Some servers name a call by its function and its number.
-    let mut numbered = call(0);
-    numbered.id = "functions.count_sparrows:0".to_owned();
-    probes.push(other(Assistant::calling([numbered])));
+    // Some servers name a call by its function and its number, others by a word and a number with dashes in it.
+    for id in ["functions.count_sparrows:0", "tool-call-1f4d9e_0"] {
+        let mut named = call(0);
+        named.id = id.to_owned();
+        probes.push(other(Assistant::calling([named])));
+    }
     // The probes from here on are tried only where the ones above give a reason to.
     probes.extend(ODDER_NAMES.iter().map(odd).map(other));
     probes.extend(odd_values().into_iter().map(|value| other(one(value))));

@@ -306,6 +306,11 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         let pattern = before_the_end(written, &close);
         pattern_candidate("where the calls end or go on", because, pattern)
     });
+    let behind_value = written.behind_value().filter(|_| is_bare);
+    let behind_value = behind_value.map(|behind| {
+        let because = "what closes a call may stand in a text of the arguments as well, where no argument ends";
+        pattern_candidate("behind the end of an argument", because, format!("{behind}{pattern}"))
+    });
     let literal = is_bare.then(|| {
         Candidate::new(
             "literal",
@@ -354,7 +359,8 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         .chain(at_line)
         .chain(bare)
         .chain(ending)
-        .chain(before_content);
+        .chain(before_content)
+        .chain(behind_value);
     choices.choose(DecisionId::CallClose, candidates)
 }
 

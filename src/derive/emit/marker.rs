@@ -197,21 +197,17 @@ fn written(
             behind_slot: true,
             before_slot: false,
         };
-        let stop = if slot::is_one(end.chars().next().unwrap_or(' ')) {
-            String::new()
-        } else {
-            slot::stop(end)
+        // White space ends a name and an id as well, so that both may have the character in it that follows that: in `get-time --zone UTC` the
+        // dash of `--` does not end the name.
+        let is_apart = end.starts_with(char::is_whitespace);
+        let stop = match end.trim_start().chars().next() {
+            Some('-' | '.' | ':' | '/') if is_apart => String::new(),
+            Some(sign) if slot::is_one(sign) && !is_apart => String::new(),
+            _ => slot::stop(end),
         };
         let word = format!("[^\\s{stop}]+");
         match found {
             slot::NAME => {
-                // White space ends a name as well, so that the name may have such a character in it: in `get-time --zone UTC` the dash of
-                // `--` does not end it.
-                let is_apart = end.starts_with(char::is_whitespace);
-                let stop = match end.trim_start().chars().next() {
-                    Some('-' | '.' | ':' | '/') if is_apart => String::new(),
-                    _ => stop,
-                };
                 if !pattern.is_empty() && !is_json && !quoted {
                     loose::push_space(&mut pattern);
                 }
@@ -331,6 +327,9 @@ mod tests {
         assert!(open(&marker(":>"), Captures::All).starts_with("\\((?P<id>(?:(?!:>)[^\\s])*)"));
         assert!(open(&marker(": "), Captures::All).starts_with("\\((?P<id>[^\\s:]*)"));
         assert!(open(&marker("|>"), Captures::All).starts_with("\\((?P<id>[^\\s|]*)"));
+        // White space ends it before that.
+        assert!(open(&marker("\n-----"), Captures::All).starts_with("\\((?P<id>[^\\s]*)"));
+        assert!(open(&marker("\n|>"), Captures::All).starts_with("\\((?P<id>[^\\s|]*)"));
     }
 
     /// A call without arguments ends behind its id, before what closes every call.

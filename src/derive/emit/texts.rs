@@ -408,8 +408,11 @@ pub(super) fn reasoning(
     let (needed, _) = ends_of.needed(&reasoning.close);
     if ends_of.is_last && super::is_plain(needed) {
         let first = Delimiter::literal(needed);
-        let all = (needed != reasoning.close && super::is_plain(&reasoning.close))
-            .then(|| Delimiter::literal(&reasoning.close));
+        let close = reasoning.close.as_str();
+        let all = (needed != close).then(|| match super::is_plain(close) {
+            true => Delimiter::literal(close),
+            false => Delimiter::pattern(slot::pattern(close)),
+        });
         let last = last_of_run(needed).map(last_candidate);
         let candidates = first_or_all(first, all).chain(last);
         return field(choices.choose(DecisionId::ReasoningCloseDelimiter, candidates));

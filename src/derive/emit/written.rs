@@ -364,6 +364,23 @@ impl<'a> Written<'a> {
         }
     }
 
+    /// Returns a look-behind for the end of an argument, or for what opens a call that has none, with the white space that stands before what closes
+    /// a call; `None` where white space alone ends an argument.
+    pub(super) fn behind_value(&self) -> Option<String> {
+        let Body::Pairs(argument) = &self.calls.body else {
+            return None;
+        };
+        let space = text::escape(text::leading(&self.calls.call.1));
+        let closes = argument.closes();
+        let is_white = |close: &&str| close.trim().is_empty();
+        if closes.is_empty() || closes.iter().any(is_white) {
+            return None;
+        }
+        let ends = closes.into_iter().map(text::escape);
+        let ends: Vec<String> = ends.chain([self.open(Captures::None)]).collect();
+        Some(format!("(?<=(?:{}){space})", ends.join("|")))
+    }
+
     /// A pattern that looks ahead for those parts of the call that stand only behind its body: its name, its id.
     pub(super) fn ahead(&self) -> String {
         let behind = self.calls.call.1.trim();

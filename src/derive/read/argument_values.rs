@@ -17,6 +17,9 @@ const MARKUP: &str = "opal <b> & </b> drift";
 
 pub(in crate::derive) const ODD_TEXTS: [&str; 2] = [SIGNS, MARKUP];
 
+/// Texts with a quote in them, or all of several, which some templates write between other quotes.
+const QUOTES: [&str; 3] = ["opal \" drift", "opal ' drift", "opal \" ' ` drift"];
+
 /// Looks at arguments that are no texts: some templates write the type beside the key, or write only texts in quotes.
 pub(in crate::derive) fn learn(
     renderer: &Renderer<'_>,
@@ -54,7 +57,7 @@ pub(in crate::derive) fn learn(
         }
     }
     // Some texts are quoted as a whole.
-    for text in ODD_TEXTS {
+    for text in ODD_TEXTS.into_iter().chain(QUOTES) {
         if let Some(turn) = turn_with(&Value::from(text)) {
             pairs.learn(&turn, key, text, frame);
         }

@@ -292,6 +292,28 @@ fn a_marker_is_learnt_before_a_long_stretch_of_constants() {
     verified(&chat(answer));
 }
 
+/// A text may have what closes a call in it, on a line of its own as well; what ends an argument stands before each that closes one.
+#[test]
+fn a_call_is_closed_behind_the_end_of_an_argument() {
+    let template = include_str!("../../../tests/invented/call_python_triple.jinja");
+    let derivation = verified(template);
+    assert_eq!(
+        taken(&derivation, "call close"),
+        "behind the end of an argument"
+    );
+}
+
+/// A reasoning is closed by two words, of which the first stands elsewhere as well, and a line of a text may begin with it.
+#[test]
+fn all_words_close_a_reasoning_where_one_would_do_otherwise() {
+    let template = include_str!("../../../tests/invented/turn_end_named_words.jinja");
+    let derivation = verified(template);
+    assert_eq!(
+        taken(&derivation, "reasoning close delimiter"),
+        "all markers"
+    );
+}
+
 /// A number begins each call, and a value may look like the beginning of another one but for where it stands; and so may a word within a text look
 /// like the one that ends all calls.
 #[test]

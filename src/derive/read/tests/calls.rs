@@ -159,6 +159,33 @@ fn names_that_are_no_words_may_stand_in_quotes() {
     assert_eq!(quotes("{{ k | tojson }}"), None);
 }
 
+/// Which quotes stand around a text depends on those in it.
+#[test]
+fn texts_may_stand_between_quotes_of_several_kinds() {
+    let value = "{%- if '\"' not in v -%}\"{{ v }}\"{%- elif \"'\" not in v -%}'{{ v }}'{%- elif '`' not in v -%}`{{ v }}`{%- else -%}\"\"\"{{ v }}\"\"\"{%- endif -%}";
+    let found = each(&format!(
+        "<call {{{{ c.function.name }}}}>{{% for k, v in c.function.arguments.items() %}}<{{{{ k }}}}=\
+         {{%- if v is string -%}}{value}{{%- else -%}}{{{{ v | tojson }}}}{{%- endif -%}}>{{% endfor %}}</call>"
+    ));
+    let Body::Pairs(pairs) = &found.body else {
+        panic!("{found:?}")
+    };
+    let mut around: Vec<(&str, &str)> = pairs
+        .value
+        .iter()
+        .map(|one| (one.between.as_str(), one.close.as_str()))
+        .collect();
+    around.sort_unstable();
+    let expected = [
+        ("=", ">"),
+        ("=\"", "\">"),
+        ("=\"\"\"", "\"\"\">"),
+        ("='", "'>"),
+        ("=`", "`>"),
+    ];
+    assert_eq!(around, expected);
+}
+
 #[test]
 fn arguments_may_stand_apart() {
     let pairs = |value: &str| {
