@@ -202,7 +202,8 @@ pub(in crate::derive) fn exact_pattern(marker: &str) -> String {
 pub(in crate::derive) fn given(end: &str) -> String {
     match end {
         "" => "[^\\s]+".to_owned(),
-        end => format!("[^\\n{end}]+"),
+        // A setting that the chat template does not know may be written as nothing: `<think depth=>`.
+        end => format!("[^\\n{end}]*"),
     }
 }
 
@@ -319,7 +320,7 @@ mod tests {
         assert_eq!(pattern(&format!("</{KEY}>")), "</(?P=key)>");
         assert_eq!(pattern(&without_numbers(":10|")), ":\\d+\\|");
         let given = format!("<think max={GIVEN}>");
-        assert_eq!(pattern(&given), "<think\\s*max=[^\\n>]+>");
+        assert_eq!(pattern(&given), "<think\\s*max=[^\\n>]*>");
         assert_eq!(exact_pattern(&given), "<think max=[^\\n>]+>");
         let counted = format!("all(r{NUMBER}{MORE}, r{NUMBER}{MORE})");
         assert_eq!(pattern(&counted), "all\\(r\\d+(?:,\\s*r\\d+)*\\)");

@@ -436,10 +436,10 @@ fn values(argument: &Pairs, next: &str, reading: Reading<'_>) -> String {
             text::escape(quotes.0.trim()),
         ))
     });
-    let gap = match argument.separator.trim() {
-        "" => BLANK,
-        _ => "\\s*",
-    };
+    // A text that begins the next argument needs no white space before it.
+    let is_marked = !argument.separator.trim().is_empty()
+        || argument.open.starts_with(|c: char| !c.is_whitespace());
+    let gap = if is_marked { "\\s*" } else { BLANK };
     let alternatives = around.into_iter().map(|Around { between, close }| {
         let (between, lead) = split_space(between, Edge::End);
         let is_text = *close == first.close;
@@ -612,6 +612,16 @@ mod tests {
         assert_eq!(unended, pairs([("a", "x"), ("b", "y")]));
         let written = pairs([("a", "x - c=y\n"), ("b", " all")]);
         assert_eq!(lines(Between::AsWritten, text), written);
+    }
+
+    /// Texts stand in quotes, and a comma begins every argument.
+    #[test]
+    fn a_value_that_nothing_closes_ends_where_a_text_begins_the_next_argument() {
+        let value = vec![around(": «", "»"), around(": ", "")];
+        let text = ",\na: 1,\nb: «x,\nc: 2»,\nd: [3]";
+        let found = found_so(",\n", Style::Text, value, READING, text);
+        let expected = pairs([("a", "1"), ("b", "x,\nc: 2"), ("d", "[3]")]);
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -374,6 +374,9 @@ pub(super) fn reasoning(
         // It is what the turn begins with, up to what opens the content.
         let delimiters = unopened_delimiters(reasoning, choices);
         let (open, close) = delimiters.map(|[open, close]| (open, close)).unzip();
+        let is_own = analysis.content.open.is_some() && !reasoning.close.is_empty();
+        let close =
+            close.or_else(|| is_own.then(|| markers(vec![reasoning.close.clone()], slot::pattern)));
         return FieldDocument {
             open,
             close,

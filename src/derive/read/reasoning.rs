@@ -284,13 +284,16 @@ pub(super) fn rendered(
         .turn(&without, &shown.next)?
         .split_once(&shown.next)?;
     let bare = bare_lead(renderer, anchor, shown, settings);
-    let is_closed = !opens_next_part(renderer, anchor, shown, close, lead);
+    let is_bare = open.trim().is_empty();
+    let is_closed = is_bare || !opens_next_part(renderer, anchor, shown, close, lead);
     let by_next = (!is_closed).then(|| {
         let means = "what opens the next part, or ends the turn";
         let because = "something else follows a reasoning where nothing is said after it";
         Candidate::new("by what follows", means, because, "")
     });
-    let candidates = close_candidates(&renderer.pieces, open, close, lead, bare.as_deref());
+    // Where nothing opens it, what stands between cannot all open the next part: with no text of its own on either side it would be no part.
+    let bare = bare.as_deref().filter(|_| !is_bare);
+    let candidates = close_candidates(&renderer.pieces, open, close, lead, bare);
     let candidates = by_next.into_iter().chain(candidates);
     let close = renderer
         .choices

@@ -120,6 +120,24 @@ fn what_it_says_around_nothing_is_left_out() {
     assert_eq!(unopened.strip("a b"), "a b");
 }
 
+/// A reasoning that nothing opens is a turn of its own, whether there is one or not: what ends it does not open the answer.
+#[test]
+fn a_reasoning_without_an_opening_is_closed_by_what_stands_behind_it() {
+    let answer = "<bot>{% if m.reasoning_content %}{{ m.reasoning_content }}\n{% endif %}<rest>\n\
+                  {% if m.content %}<say>{{ m.content }}<rest>{% endif %}<end>";
+    let wanted = Preference {
+        decision: DecisionId::Reasoning,
+        name: "from the beginning".to_owned(),
+    };
+    let found = analysis_with(&turns(answer, "<bot>"), vec![wanted]).unwrap();
+    let reasoning = found.reasoning.unwrap();
+    assert_eq!(
+        (reasoning.open.as_str(), reasoning.close.as_str()),
+        ("", "<rest>")
+    );
+    assert_eq!(found.content.open.as_deref(), Some("<say>"));
+}
+
 /// The texts under further keys: their keys, their markers, whether they are JSON, and whether they end the content.
 fn further(answer: &str) -> Vec<(String, String, String, bool, bool)> {
     let wanted = Preference {
