@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(pattern(&without_numbers(":10|")), ":\\d+\\|");
         let given = format!("<think max={GIVEN}>");
         assert_eq!(pattern(&given), "<think\\s*max=[^\\n>]*>");
-        assert_eq!(exact_pattern(&given), "<think max=[^\\n>]+>");
+        assert_eq!(exact_pattern(&given), "<think max=[^\\n>]*>");
         let counted = format!("all(r{NUMBER}{MORE}, r{NUMBER}{MORE})");
         assert_eq!(pattern(&counted), "all\\(r\\d+(?:,\\s*r\\d+)*\\)");
         let spaced = format!("{NAME} with");
