@@ -81,11 +81,13 @@ impl Survey {
         let constants = templates
             .clone()
             .flat_map(|(_, template)| template.constants());
-        let constants = constants.map(String::as_str);
+        let constants: Vec<&str> = constants.map(String::as_str).collect();
         let asked = templates.flat_map(|(_, template)| template.asked());
         let asked = asked.map(String::as_str);
         let turns = turns::of(renderer, &users, &settings, &plain.manner, calling.first());
-        said.extend(probes::speaking_words(constants, |word| turns.says(word)));
+        said.extend(probes::speaking_words(constants.iter().copied(), |word| {
+            turns.says(word)
+        }));
         let first = users.first();
         said.extend(first.and_then(|user| absent::reasoning(renderer, user, &plain.manner)));
         let mut seen = Seen::nothing(setup.thorough);
@@ -95,6 +97,7 @@ impl Survey {
             probes::with_characters(&beside.characters),
             probes::with_characters(&beside.between),
             probes::beginning_with(&characters::asked_for(asked, &beside.characters)),
+            probes::of_every_day(&constants),
         ] {
             plain.fill_first(renderer, &places, &probes);
         }
@@ -147,6 +150,14 @@ impl Survey {
                 &self.beside.between,
                 &self.beside.closing,
             ),
+        );
+        let templates = renderer.source().templates.iter();
+        let constants = templates.flat_map(|(_, template)| template.constants());
+        let constants: Vec<&str> = constants.map(String::as_str).collect();
+        group.fill_first(
+            renderer,
+            &with_tools,
+            &probes::of_every_day_with_calls(&constants),
         );
         let after_tool: Vec<_> = places
             .into_iter()

@@ -3,7 +3,9 @@
 use super::ends::Ends;
 use super::marker::{self, Captures};
 use super::written::Written;
-use super::{BEHIND_BRACKET, alternatives, is_plain, listed, optional, pairs, pattern_candidate};
+use super::{
+    AT_LINE, BEHIND_BRACKET, alternatives, is_plain, listed, optional, pairs, pattern_candidate,
+};
 use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::{slot, text};
 use crate::derive::probe::{self, ArgumentsForm};
@@ -268,14 +270,11 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
                 pattern,
             )
         });
-        let all_at_line = begins_line(calls, &calls.section.1)
-            .then(|| stop_at_line(calls, ends, &next))
-            .flatten()
-            .map(|pattern| {
-                let because = "what ends the calls may stand within a line of an argument as well";
-                let name = "where the next or the end of all begins a line";
-                candidate(name, because, Some(pattern))
-            });
+        let all_at_line = stop_at_line(calls, ends, &next).map(|pattern| {
+            let because = "what ends the calls may stand within a line of an argument as well";
+            let name = "where the next or the end of all begins a line";
+            candidate(name, because, Some(pattern))
+        });
         let others = at_line.into_iter().chain(next_at_line).chain(all_at_line);
         let candidates = std::iter::once(usual).chain(others);
         return choices.choose(DecisionId::CallClose, candidates).flatten();
@@ -390,9 +389,6 @@ fn ends_line(calls: &ToolCalls) -> bool {
     !matches!(calls.body, Body::Pairs(_)) && (calls.call.1.ends_with('\n') || is_followed)
 }
 
-/// A condition, as a look-behind, that a line begins.
-const AT_LINE: &str = "(?<=\\n[^\\S\\n]*)";
-
 /// Returns true if this text, which stands behind a call, begins a line, which the call may have ended.
 fn begins_line(calls: &ToolCalls, text: &str) -> bool {
     let between = format!("{}{text}", calls.call.1);
@@ -467,22 +463,25 @@ fn stop(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
     })
 }
 
-/// A pattern for the end of a call as [`stop`] gives it, where both the next call and what closes the section begin a line; `None` where nothing
-/// closes the section.
+/// A pattern for the end of a call as [`stop`] gives it, where the next call and what ends all of them begin a line; `None` where nothing that ends
+/// them is known to begin one.
 fn stop_at_line(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
-    let section = Some(calls.section.1.trim()).filter(|section| !section.is_empty())?;
     let space = if ends.is_last { "" } else { "\\s*" };
-    let section = format!("{AT_LINE}{}{space}", slot::pattern(section));
+    let section = (!calls.section.1.trim().is_empty() && begins_line(calls, &calls.section.1))
+        .then(|| format!("{AT_LINE}{}{space}", slot::pattern(calls.section.1.trim())));
+    let behind = format!("{}{}", calls.section.1, calls.turn_end);
+    let is_at_line = calls.section.1.trim().is_empty() && begins_line(calls, &behind);
+    if section.is_none() && !is_at_line {
+        return None;
+    }
+    let turn_end = ends.pattern(None, &[]).map(|end| match is_at_line {
+        true => format!("{AT_LINE}{end}"),
+        false => end,
+    });
     let before_next = (calls.parallel && !next.is_empty())
         .then(|| before_next(calls, &format!("{AT_LINE}{next}")));
-    let turn_end = ends.pattern(None, &[]);
-    alternatives(
-        [section]
-            .into_iter()
-            .chain(turn_end)
-            .chain(before_next)
-            .collect(),
-    )
+    let all = section.into_iter().chain(turn_end).chain(before_next);
+    alternatives(all.collect())
 }
 
 /// Returns the pattern, of which what closes the section is a part, with white space allowed behind the brackets with which that begins.

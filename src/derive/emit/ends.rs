@@ -132,11 +132,22 @@ impl<'a> Ends<'a> {
     /// Returns a pattern for any of the ends with the white space that the chat template writes before it, so that a text may have the end
     /// in it without that white space; `None` where there is none.
     pub(super) fn exact(&self, others: &[&str]) -> Option<String> {
+        self.instead(self.with_space_before(), others)
+    }
+
+    /// Returns a pattern as [`exact`](Self::exact) does, where literals would do otherwise: behind the last end text goes to no field.
+    pub(super) fn exact_literals(&self) -> Option<String> {
+        self.literals()?;
+        super::alternatives(self.with_space_before())
+    }
+
+    /// A pattern for each end with the white space that the chat template writes before it; none unless all of them have some.
+    fn with_space_before(&self) -> Vec<String> {
         let ends = self.spaced.iter().map(|end| {
             let space = text::leading(end);
             format!("{}{}", text::escape(space), self.end_pattern(end.trim()))
         });
-        self.instead(ends.collect(), others)
+        ends.collect()
     }
 
     /// Returns a pattern for any of the ends where each begins a line, with or without anything before it.

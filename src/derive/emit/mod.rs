@@ -126,6 +126,9 @@ fn pattern_candidate(
     Candidate::new(name, means, because, Delimiter::pattern(pattern))
 }
 
+/// A condition, as a look-behind, that a line begins.
+const AT_LINE: &str = "(?<=\\n[^\\S\\n]*)";
+
 /// A condition that the arguments may end here, as objects and lists do.
 const BEHIND_BRACKET: &str = "(?<=[\\}\\]]\\s*)";
 

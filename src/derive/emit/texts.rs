@@ -62,7 +62,12 @@ pub(super) fn content(
         let all = ends.whole().filter(|_| between.is_none());
         let last = ends.last_of_literals();
         let last = last.map(|end| super::pattern_candidate(LAST_OF_RUN, UPON_SIGNS, end));
-        let candidates = first_or_all(first, all).chain(last);
+        let exact = ends.exact_literals().map(|end| {
+            let because =
+                "what ends the turn may stand in a text as well, without the white space before it";
+            super::pattern_candidate("with the white space before it", because, end)
+        });
+        let candidates = first_or_all(first, all).chain(last).chain(exact);
         choices.choose(DecisionId::ContentClose, candidates)
     });
     let close = literals.or_else(|| close.and_then(|pattern| {
@@ -406,7 +411,13 @@ pub(super) fn reasoning(
     };
     if reasoning.close.is_empty() {
         let next = next_part(analysis, &reasoning.open, ends_of, choices);
-        return field(Some(Delimiter::pattern(format!("(?={next})"))));
+        let because = "it has no close of its own";
+        let anywhere = super::pattern_candidate("what follows", because, format!("(?={next})"));
+        let because = "what follows may stand within a line of a text as well";
+        let pattern = format!("{}(?={next})", super::AT_LINE);
+        let name = "what follows, where a line begins";
+        let at_line = super::pattern_candidate(name, because, pattern);
+        return field(choices.choose(DecisionId::ReasoningCloseDelimiter, [anywhere, at_line]));
     }
     let (needed, _) = ends_of.needed(&reasoning.close);
     if ends_of.is_last && super::is_plain(needed) {

@@ -314,6 +314,28 @@ fn all_words_close_a_reasoning_where_one_would_do_otherwise() {
     );
 }
 
+/// Texts of every day have words and signs within a line that a format has on a line of its own.
+#[test]
+fn markers_on_a_line_of_their_own_are_told_from_those_within_a_line() {
+    let content = "{{ m.content or '' }}";
+    let open = "{% for c in m.tool_calls or [] %}{{ '\nuse ' }}{{ c.function.name }}\n{{ c.function.arguments | tojson }}\n{% endfor %}";
+    let derivation = verified(&chat(&format!("{content}{open}")));
+    assert_eq!(taken(&derivation, "call open"), "where arguments follow");
+    // Nothing closes what is thought but the next part, or the end of the turn.
+    let derivation = verified(include_str!(
+        "../../../tests/invented/call_items_with.jinja"
+    ));
+    assert_eq!(
+        taken(&derivation, "reasoning close delimiter"),
+        "what follows, where a line begins"
+    );
+    let template = include_str!("../../../tests/invented/call_turns_of_their_own.jinja");
+    assert_eq!(
+        taken(&verified(template), "content close"),
+        "with the white space before it"
+    );
+}
+
 /// A number begins each call, and a value may look like the beginning of another one but for where it stands; and so may a word within a text look
 /// like the one that ends all calls.
 #[test]

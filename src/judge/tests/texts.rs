@@ -501,3 +501,28 @@ fn the_last_argument_of_a_call_may_end_with_what_opens_a_text() {
     assert!(lost("='"));
     assert!(!lost("(?:(?:\\\\[|\\\\), )[^(=,' ]*\\\\(|, )[^(=,']*='"));
 }
+
+/// A marker on a line of its own is no marker within a line, where texts of every day have the same word or sign.
+#[test]
+fn texts_of_every_day_have_markers_without_their_lines() {
+    for marker in ["over", "STOP", "==", "--"] {
+        let answer = format!("{{{{ m.content }}}}{{{{ '\n{marker}\n' }}}}");
+        let chat = chat(&answer, "");
+        for (close, holds) in [
+            (format!("\\\\n{marker}\\\\n<end>"), true),
+            (format!("\\\\s*{marker}\\\\s*(?:<end>)?"), false),
+        ] {
+            let content = format!(r#""content": {{"close_pattern": "{close}"}}"#);
+            let judgement = judged(&chat, &fields(&[&content]));
+            let first = judgement.failures.first();
+            assert_eq!(first.is_none(), holds, "{close}: {first:#?}");
+        }
+    }
+    // A text that says a marker as it is written is not tried.
+    let chat = chat("{{ m.content }}{{ '-> int<end>' }}", "");
+    let judgement = judged(
+        &chat,
+        &fields(&[r#""content": {"close": "-> int<end><end>"}"#]),
+    );
+    assert_all_back(&judgement);
+}
