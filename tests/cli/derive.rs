@@ -458,7 +458,7 @@ fn the_date_and_the_special_tokens_are_given() {
     let bench = Bench::new().file("dated.jinja", dated);
     let run = bench.run("derive dated.jinja --date 2001-01-01");
     // The turn of the model may begin with any date, and only that of 2001 has another sign behind it.
-    assert!(run.stdout.contains(r"<assistant[^\\n!]+!>"), "{run}");
+    assert!(run.stdout.contains(r"<assistant[^\\n!]*!>"), "{run}");
     assert!(run.stdout.contains("</s>"), "{run}");
     assert!(run.stderr.contains("warning[assumed-token]"), "{run}");
     let run = bench.run("derive dated.jinja --special-token eos_token=<e>");
