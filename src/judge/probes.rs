@@ -187,7 +187,7 @@ const EVERYDAY: [&str; 11] = [
     "$x \\le 3$ and [...a], 50%% of \\end{align}; Traceback (most recent call last):",
     "Use ```x``` inline, **so** and __so__, ~~not~~ #[cfg(test)]",
     "## Answer first\n### Usage\n.PHONY: all",
-    "--- a/x\n>>> x\n== y",
+    "--- a/x\n>>> x\n<br>\n== y",
     "BEGIN;\nEND;\nassert x\nasync y",
 ];
 
