@@ -33,10 +33,6 @@ pub(crate) const KNOWN: &[(&str, [usize; 3])] = &[
     ("llamacpp/LFM2.5-8B-A1B.jinja", [21, 0, 0]),
     ("trl/lfm2_2_5.jinja", [21, 0, 0]),
     ("trl/lfm2_2_5_v2.jinja", [21, 0, 0]),
-    // A text between single quotes that is a single sign of equality, before a further call.
-    ("trl/lfm2_2_5_vl.jinja", [0, 2, 2]),
-    ("trl/lfm2_v2.jinja", [0, 1, 1]),
-    ("trl/lfm2_v2_training.jinja", [0, 1, 1]),
     // Calls with a line end where other renders have none.
     ("minimax_m3", [4, 0, 0]),
     ("llamacpp/MiniMax-M3.jinja", [8, 0, 0]),
