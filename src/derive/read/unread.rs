@@ -86,3 +86,31 @@ fn is_escaped(text: &str) -> bool {
         |c: char| matches!(c, '\\' | '\'' | '"') || c.is_control() || LINE_SEPARATORS.contains(&c);
     text.contains(is_one)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::derive::probe::{self, Assistant};
+
+    #[test]
+    fn a_quote_in_a_text_costs_the_white_space_at_its_ends() {
+        let unread = Unread {
+            quote: Some("'".to_owned()),
+            ..Unread::default()
+        };
+        let limits = unread.limits();
+        let [limit] = limits.as_slice() else {
+            panic!("{limits:?}")
+        };
+        let is_lost = |text: &str| {
+            let mut call = probe::call(0);
+            call.arguments = [("harbor".to_owned(), Value::from(text))]
+                .into_iter()
+                .collect();
+            limit.is_in(&Assistant::calling([call]))
+        };
+        assert!(is_lost("it's so\n") && is_lost(" it's"));
+        assert!(!is_lost("it's so") && !is_lost("its\n"));
+        assert!(Unread::default().limits().is_empty());
+    }
+}
