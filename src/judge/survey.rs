@@ -77,11 +77,8 @@ impl Survey {
         let header = header(renderer, &users, &manner);
         let mut plain = Group::new(manner, &header);
         let mut said = probes::without_calls(setup.thorough);
+        let constants: Vec<&str> = constants(renderer).collect();
         let templates = renderer.source().templates.iter();
-        let constants = templates
-            .clone()
-            .flat_map(|(_, template)| template.constants());
-        let constants: Vec<&str> = constants.map(String::as_str).collect();
         let asked = templates.flat_map(|(_, template)| template.asked());
         let asked = asked.map(String::as_str);
         let turns = turns::of(renderer, &users, &settings, &plain.manner, calling.first());
@@ -151,9 +148,7 @@ impl Survey {
                 &self.beside.closing,
             ),
         );
-        let templates = renderer.source().templates.iter();
-        let constants = templates.flat_map(|(_, template)| template.constants());
-        let constants: Vec<&str> = constants.map(String::as_str).collect();
+        let constants: Vec<&str> = constants(renderer).collect();
         group.fill_first(
             renderer,
             &with_tools,
@@ -224,13 +219,18 @@ fn header(renderer: &Renderer<'_>, users: &[Conversation], manner: &Manner) -> S
     header.chars().take(half).collect()
 }
 
+/// The constants of all templates of the chat template.
+fn constants<'r>(renderer: &'r Renderer<'_>) -> impl Iterator<Item = &'r str> {
+    let templates = renderer.source().templates.iter();
+    let constants = templates.flat_map(|(_, template)| template.constants());
+    constants.map(String::as_str)
+}
+
 /// Returns a constant of the chat template at which it cuts an answer: a text before it is dropped, and a text behind it is kept.
 pub(super) fn cut(renderer: &Renderer<'_>, plain: &Group) -> Option<String> {
     let at = &plain.rounds.first()?.place;
-    let templates = renderer.source().templates.iter();
-    let constants = templates.flat_map(|(_, template)| template.constants());
-    let characters = constants.map(|constant| constant.trim_matches(python::is_space));
-    let markers = characters.filter(|constant| MARKER.contains(&constant.chars().count()));
+    let trimmed = constants(renderer).map(|constant| constant.trim_matches(python::is_space));
+    let markers = trimmed.filter(|constant| MARKER.contains(&constant.chars().count()));
     let is_cut = |constant: &&str| {
         let said = format!("{}{constant}{}", probes::REASONING, probes::CONTENT);
         let message = plain.manner.write(&Assistant::saying(&said), None);

@@ -466,18 +466,17 @@ fn stop(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
 /// A pattern for the end of a call as [`stop`] gives it, where the next call and what ends all of them begin a line; `None` where nothing that ends
 /// them is known to begin one.
 fn stop_at_line(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
-    let space = if ends.is_last { "" } else { "\\s*" };
-    let section = (!calls.section.1.trim().is_empty() && begins_line(calls, &calls.section.1))
-        .then(|| format!("{AT_LINE}{}{space}", slot::pattern(calls.section.1.trim())));
-    let behind = format!("{}{}", calls.section.1, calls.turn_end);
-    let is_at_line = calls.section.1.trim().is_empty() && begins_line(calls, &behind);
-    if section.is_none() && !is_at_line {
+    // Behind the last call stands what closes the section, or else what ends the turn.
+    if !begins_line(calls, &format!("{}{}", calls.section.1, calls.turn_end)) {
         return None;
     }
-    let turn_end = ends.pattern(None, &[]).map(|end| match is_at_line {
-        true => format!("{AT_LINE}{end}"),
-        false => end,
+    let section = Some(calls.section.1.trim()).filter(|section| !section.is_empty());
+    let turn_end = ends.pattern(None, &[]).map(|end| match section {
+        Some(_) => end,
+        None => format!("{AT_LINE}{end}"),
     });
+    let space = if ends.is_last { "" } else { "\\s*" };
+    let section = section.map(|section| format!("{AT_LINE}{}{space}", slot::pattern(section)));
     let before_next = (calls.parallel && !next.is_empty())
         .then(|| before_next(calls, &format!("{AT_LINE}{next}")));
     let all = section.into_iter().chain(turn_end).chain(before_next);
