@@ -64,6 +64,8 @@ pub(super) enum DecisionId {
     UnclosedReasoning,
     /// How texts beside the reasoning and the content are read: as fields of their own, or not.
     FurtherTexts,
+    /// How a part is opened with whose opening text another part begins as well: whatever follows, or where that part does not begin.
+    BegunAlike,
     /// The text that opens the content.
     ContentOpen,
     /// How the delimiter that closes the content is written.
@@ -136,6 +138,7 @@ impl DecisionId {
             Self::ReasoningCloseDelimiter => "reasoning close delimiter",
             Self::UnclosedReasoning => "unclosed reasoning",
             Self::FurtherTexts => "further texts",
+            Self::BegunAlike => "parts that begin alike",
             Self::ContentOpen => "content open",
             Self::ContentClose => "content close",
             Self::TextAroundCalls => "text around calls",
@@ -181,7 +184,8 @@ impl DecisionId {
             | Self::ReasoningOpenDelimiter
             | Self::ReasoningCloseDelimiter
             | Self::UnclosedReasoning
-            | Self::FurtherTexts => About::Reasoning,
+            | Self::FurtherTexts
+            | Self::BegunAlike => About::Reasoning,
             Self::ContentOpen | Self::ContentClose | Self::TextAroundCalls => About::Content,
             Self::CallSpelling => About::Spelling,
             Self::CallForm

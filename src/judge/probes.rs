@@ -55,7 +55,7 @@ const CONTENTS: [&str; 10] = [
 const REASONINGS: [&str; 6] = [
     "Hm",
     "Lantern ! # $ % & * + - . / : ; = ? @ ^ _ ` | ~ wharf",
-    "Lantern step one.\n\nStep \"two\": a < b, {x} wharf",
+    "Lantern step one.\n\n  Step \"two\": a < b, {x} wharf",
     "Lantern \u{e9}t\u{e9} \u{6771}\u{4eac} wharf",
     "Lantern 'so' [1] `f(x)` \\n wharf",
     "Lantern first\r\nsecond\u{2028}third wharf",

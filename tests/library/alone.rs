@@ -131,6 +131,8 @@ const KNOWN: &[(&str, [usize; 2])] = &[
     // What closes the implicit field in the middle of a text, and other closes that depend on what stands around them.
     ("command_r_plus", [0, 3]),
     ("lfm2_5", [0, 9]),
+    // The recipient is any name, which what follows tells from a function's.
+    ("muse_glimmer", [0, 3]),
     // A text of a line feed alone, which belongs to what closes it.
     ("qwen3_coder", [0, 1]),
 ];

@@ -184,6 +184,10 @@ pub(crate) fn difference(
     text: &str,
 ) -> Option<String> {
     let (expected, _) = expected.as_ref().ok()?;
+    // A reader of a PEG knows no texts but the content and the reasoning, and leaves out what stands under a further key.
+    let mut expected = expected.clone();
+    expected.retain(|key, _| key != "recipient");
+    let expected = &expected;
     let text_of = |map: &Map| json::to_string(&Value::Object(map.clone()));
     match reader::read(text, peg) {
         Ok(message) if comparable(&message) == comparable(expected) => None,

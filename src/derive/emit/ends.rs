@@ -32,7 +32,12 @@ impl<'a> Ends<'a> {
         let epilogue = analysis.turn_end.epilogue.trim();
         let after_calls = analysis.calls.as_ref().map(|calls| calls.turn_end.trim());
         let after_calls = after_calls.map(|end| end.strip_suffix(epilogue).unwrap_or(end).trim());
-        let beside_reasoning = analysis.content.end_beside_reasoning.as_deref();
+        let content = &analysis.content;
+        let beside_others = content
+            .end_beside_reasoning
+            .iter()
+            .chain(&content.ends_beside_further)
+            .map(String::as_str);
         let mut markers = Vec::new();
         for end in analysis
             .turn_end
@@ -40,7 +45,7 @@ impl<'a> Ends<'a> {
             .iter()
             .map(|marker| marker.trim())
             .chain(after_calls)
-            .chain(beside_reasoning)
+            .chain(beside_others)
         {
             if !end.is_empty() && !markers.contains(&end) {
                 markers.push(end);

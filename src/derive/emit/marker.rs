@@ -28,8 +28,19 @@ pub(super) struct Names {
     /// The first character of what closes a call, which an id at the end of the call's marker does not have in it, as a part of a character
     /// class. Empty where a call does not end behind its id.
     pub(super) end_of_id: String,
-    /// True if an id may be left out even where nothing but white space ends it.
-    pub(super) ids_left_out: bool,
+    pub(super) ids: Ids,
+}
+
+/// How the place of an id is read that no text ends which stands in every call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum Ids {
+    /// As one that has an id.
+    #[default]
+    There,
+    /// As one that may be empty.
+    LeftOut,
+    /// As one that may be empty, where these texts before and behind it are missing as well.
+    LeftOutWith(String, String),
 }
 
 /// How the name of a function is read.
@@ -103,16 +114,16 @@ pub(super) fn opening(
     pattern
 }
 
-/// A pattern for a marker that stands behind a body, and before `after`; `ids_left_out` is as in [`Names`].
+/// A pattern for a marker that stands behind a body, and before `after`.
 pub(super) fn behind(
     pieces: &Pieces,
     marker: &str,
     after: &str,
     captures: Captures,
-    ids_left_out: bool,
+    ids: Ids,
 ) -> String {
     let names = Names {
-        ids_left_out,
+        ids,
         ..Names::default()
     };
     written(pieces, marker, after, captures, &names)
@@ -182,8 +193,20 @@ fn written(
         let is_gap = beside.behind_slot && !literal.is_empty() && literal.trim().is_empty();
         // White space ends an id that may be left out. What stands before it is then exactly what is written: any white space would take
         // what ends the id as well, and an empty id would be found as soon as the first white space arrives.
-        let may_be_empty = found == slot::ID && names.ids_left_out && is_ended_nowhere(end);
-        if is_json || !(is_gap || may_be_empty) {
+        let left_out = names.ids == Ids::LeftOut;
+        let may_be_empty = found == slot::ID && left_out && is_ended_nowhere(end);
+        let own = match &names.ids {
+            Ids::LeftOutWith(before, behind) if found == slot::ID && !is_json => {
+                let literal = literal.strip_suffix(before.as_str());
+                let parts = literal.zip(rest.strip_prefix(behind.as_str()));
+                parts.map(|(literal, rest)| (literal, before.trim(), behind.trim(), rest))
+            }
+            _ => None,
+        };
+        if let Some((literal, before, ..)) = own {
+            push(&mut pattern, literal, is_json, &mut quoted, beside);
+            pattern.push_str(&format!("(?:{}\\s*)?", slot::pattern(before)));
+        } else if is_json || !(is_gap || may_be_empty) {
             beside.before_slot = true;
             push(&mut pattern, literal, is_json, &mut quoted, beside);
         } else if is_gap && !may_be_empty {
@@ -230,7 +253,7 @@ fn written(
             }
             slot::ID => {
                 // A call need not have an id. If a text ends the id, that text tells where there is none.
-                let some = match is_ended_nowhere(end) && !names.ids_left_out {
+                let some = match is_ended_nowhere(end) && !left_out {
                     true => "+",
                     false => "*",
                 };
@@ -244,7 +267,17 @@ fn written(
                     None if rest.is_empty() => format!("[^\\s{stop}{}]", names.end_of_id),
                     None => format!("[^\\s{stop}]"),
                 };
-                pattern.push_str(&format!("{id}{sign}{some})"));
+                let Some((_, before, behind, others)) = own else {
+                    pattern.push_str(&format!("{id}{sign}{some})"));
+                    continue;
+                };
+                // The place of the id has to be found even where there is none, since what a call is made of names it.
+                let before = slot::pattern(before);
+                pattern.push_str(&format!("{id}(?:(?<={before}\\s{{0,4}}){sign}+)?)\\s*"));
+                if !behind.is_empty() {
+                    pattern.push_str(&format!("(?:{}\\s*)?", slot::pattern(behind)));
+                }
+                rest = others;
             }
             slot::NUMBER => pattern.push_str("\\d+"),
             slot::WORD => pattern.push_str(slot::ANY_WORD),
@@ -298,7 +331,7 @@ mod tests {
             "\\{\\s*\"name\"\\s*:\\s*\"(?P<name>[^\\s\"]+)\"\\s*,\\s*\"x y\"\\s*:\\s*"
         );
         assert_eq!(
-            behind(&Pieces::default(), "}", "", Captures::None, false),
+            behind(&Pieces::default(), "}", "", Captures::None, Ids::There),
             "\\s*\\}\\s*"
         );
     }
@@ -371,21 +404,30 @@ mod tests {
         let marker = format!("({} {} ", slot::ID, slot::NAME);
         assert!(ends_id_nowhere(&marker));
         assert!(!ends_id_nowhere(&format!("({}) {}", slot::ID, slot::NAME)));
-        let open = |ids_left_out| {
+        let open = |ids| {
             let names = Names {
-                ids_left_out,
+                ids,
                 ..Names::default()
             };
             opening(&Pieces::default(), &marker, "{", Captures::All, &names)
         };
-        assert!(open(false).starts_with("\\((?P<id>[^\\s]+)"));
-        assert!(open(true).starts_with("\\((?P<id>[^\\s]*)\\s+"));
+        assert!(open(Ids::There).starts_with("\\((?P<id>[^\\s]+)"));
+        assert!(open(Ids::LeftOut).starts_with("\\((?P<id>[^\\s]*)\\s+"));
         // The white space before it is exactly what is written.
         let marker = format!("... # {}", slot::ID);
-        let close =
-            |ids_left_out| behind(&Pieces::default(), &marker, "", Captures::All, ids_left_out);
-        assert_eq!(close(false), "\\.\\.\\.\\s*#\\s*(?P<id>[^\\s]+)");
-        assert_eq!(close(true), "\\.\\.\\.\\s*# (?P<id>[^\\s]*)");
+        let close = |ids| behind(&Pieces::default(), &marker, "", Captures::All, ids);
+        assert_eq!(close(Ids::There), "\\.\\.\\.\\s*#\\s*(?P<id>[^\\s]+)");
+        assert_eq!(close(Ids::LeftOut), "\\.\\.\\.\\s*# (?P<id>[^\\s]*)");
+        // What stands around it may be missing with it.
+        let ids = Ids::LeftOutWith("Ref: ".to_owned(), "\n".to_owned());
+        let marker = format!("Use {}\nRef: {}\nNow:", slot::NAME, slot::ID);
+        let names = Names {
+            ids,
+            ..Names::default()
+        };
+        let open = opening(&Pieces::default(), &marker, "{", Captures::All, &names);
+        let id = "(?:Ref:\\s*)?(?P<id>(?:(?<=Ref:\\s{0,4})[^\\s]+)?)\\s*Now:";
+        assert!(open.contains(id), "{open}");
     }
 
     #[test]

@@ -63,6 +63,7 @@ fn regions(
     let mut fields = IndexMap::new();
     if let Some(reasoning) = &analysis.reasoning {
         let mut field = texts::thoughts(analysis, reasoning, &ends, target, choices);
+        field.open = texts::told_apart(field.open, analysis, reasoning, &ends, choices);
         if analysis.json_texts.contains(&probe::REASONING) {
             field = texts::as_json(field);
         }
@@ -80,11 +81,11 @@ fn regions(
     }
     let further = || analysis.further.iter().filter(|_| !target.served);
     for text in further() {
-        let field = texts::reasoning(analysis, &text.markers, &ends, choices);
-        let field = match text.is_json {
-            true => texts::as_json(field),
-            false => field,
-        };
+        let mut field = texts::reasoning(analysis, &text.markers, &ends, choices);
+        if text.is_json {
+            field = texts::as_json(field);
+        }
+        field.open = texts::told_apart(field.open, analysis, &text.markers, &ends, choices);
         if let Slot::Key(keys) = &text.slot
             && let Some(first) = keys.first()
         {
@@ -180,6 +181,21 @@ fn or(delimiter: Delimiter, others: impl IntoIterator<Item = String>) -> Delimit
     }
     let all = patterns(delimiter).into_iter().chain(others).collect();
     Delimiter::pattern(alternatives(all).unwrap_or_default())
+}
+
+/// The delimiter where none of these patterns matches, and where what closes its part follows: as a beginning of theirs it tells little alone. As it
+/// is where there are none.
+fn unless(delimiter: Delimiter, others: Vec<String>, close: &str) -> Delimiter {
+    let own = alternatives(patterns(delimiter.clone()));
+    let (Some(others), Some(own)) = (alternatives(others), own) else {
+        return delimiter;
+    };
+    let close = slot::pattern(close);
+    let is_closed = match close.as_str() {
+        "" => String::new(),
+        close => format!("(?=(?:(?!{close}).)*{close})"),
+    };
+    Delimiter::pattern(format!("(?!{others}){own}{is_closed}"))
 }
 
 /// A pattern for any of the literals; `None` for none.

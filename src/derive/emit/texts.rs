@@ -9,7 +9,7 @@ use crate::derive::read::analysis::Analysis;
 use crate::derive::read::thought::Reasoning;
 use crate::judge::slot::Slot;
 use crate::response_template::{Delimiter, FieldDocument};
-use crate::value::{Value, json};
+use crate::value::{Map, Value, json};
 
 /// The candidate that of several ends which overlap takes the last, and the reason for it where they end a turn.
 const LAST_OF_RUN: &str = "the last of a run";
@@ -131,7 +131,10 @@ pub(super) fn content(
             (Some(open), _) => {
                 let others = analysis.content.others.iter();
                 let opens = std::iter::once(open).chain(others).cloned().collect();
-                Some(markers(opens, slot::pattern))
+                let opens = markers(opens, slot::pattern);
+                let behind = behind_its_header(analysis, open);
+                let is_behind = !behind.is_empty() && are_told_apart(choices);
+                Some(super::or(opens, behind.into_iter().filter(|_| is_behind)))
             }
             // Where nothing opens a reasoning, the marker that closes it is the one that opens the content.
             (None, Some(reasoning)) if opened_by_reasoning => {
@@ -147,6 +150,21 @@ pub(super) fn content(
         true => as_json(field),
         false => field,
     }
+}
+
+/// The places, as patterns without a length, at which the content begins behind a text that stands within what opens the content elsewhere: in
+/// `<to=user>` the content is opened by all of that, and behind `<to=` and a name by the `>` that closes the name.
+fn behind_its_header(analysis: &Analysis, open: &str) -> Vec<String> {
+    let texts = analysis.further.iter().map(|text| &text.markers);
+    let texts = texts.chain(&analysis.reasoning);
+    let within = texts.filter(|text| {
+        let rest = open.strip_prefix(text.open.as_str());
+        !text.open.is_empty()
+            && !text.close.is_empty()
+            && rest.is_some_and(|rest| rest.len() > text.close.len() && rest.ends_with(&text.close))
+    });
+    let behind = within.map(|text| format!("(?<={})", slot::pattern(&text.close)));
+    behind.collect()
 }
 
 /// Turns the delimiters of a field into those of a text that is written as JSON: if nothing else opens it, its quotes do, and its close
@@ -338,6 +356,66 @@ pub(super) fn placed(field: FieldDocument, slot: Option<&Slot>) -> FieldDocument
     }
 }
 
+/// Decides whether a part is told from another one that begins with the very text that opens it.
+fn are_told_apart(choices: &Choices) -> bool {
+    let anyhow = [
+        "not told apart",
+        "what opens a part does, whatever follows",
+        "what opens another part as well goes on otherwise there",
+    ];
+    let apart = [
+        "told apart",
+        "what opens a part does where no other part begins",
+        "another part begins with the same text",
+    ];
+    !choices.whether(DecisionId::BegunAlike, [anyhow, apart])
+}
+
+/// The delimiter that opens a reasoning or another text, told from what begins another part of a message in the same way if that is chosen.
+pub(super) fn told_apart(
+    open: Option<Delimiter>,
+    analysis: &Analysis,
+    text: &Reasoning,
+    ends: &Ends<'_>,
+    choices: &Choices,
+) -> Option<Delimiter> {
+    let open = open?;
+    let others = parts_that_begin_with(analysis, &text.open, ends, choices);
+    let is_alone = others.is_empty() || !are_told_apart(choices);
+    Some(match is_alone {
+        true => open,
+        false => super::unless(open, others, &text.close),
+    })
+}
+
+/// The patterns for what begins another part of a message with the very text that opens a part, such as `to=user>` beside `to=` where the
+/// text that follows is the part's.
+fn parts_that_begin_with(
+    analysis: &Analysis,
+    own: &str,
+    ends: &Ends<'_>,
+    choices: &Choices,
+) -> Vec<String> {
+    if own.is_empty() {
+        return Vec::new();
+    }
+    let content = &analysis.content;
+    let opens = content.open.iter().chain(&content.others);
+    let beside = content.beside.iter().map(|one| &one.text);
+    let texts = analysis.further.iter().map(|text| &text.markers);
+    let texts = texts.chain(&analysis.reasoning).map(|text| &text.open);
+    let texts = opens.chain(beside).chain(texts).map(|text| text.trim());
+    let texts = texts.filter(|text| text.len() > own.len() && text.starts_with(own));
+    let calls = analysis.calls.iter().filter(|calls| {
+        let first = format!("{}{}", calls.section.0, calls.call.0);
+        [first.as_str(), &calls.call.0]
+            .iter()
+            .any(|open| open.trim_start().starts_with(own))
+    });
+    let calls = calls.map(|calls| Written::new(analysis, calls, ends, choices).beginning());
+    texts.map(slot::pattern).chain(calls).collect()
+}
+
 /// A pattern for what opens another part of a message than the one that `own` opens, whichever that is, or ends the turn.
 fn next_part(analysis: &Analysis, own: &str, ends: &Ends<'_>, choices: &Choices) -> String {
     let opens = analysis.content.open.iter().chain(&analysis.content.others);
@@ -363,7 +441,14 @@ pub(super) fn thoughts(
 ) -> FieldDocument {
     let field = self::reasoning(analysis, reasoning, ends, choices);
     let is_joined = field.open.is_some() && !target.served;
-    joined(field, is_joined)
+    let mut field = joined(field, is_joined);
+    if let Some(parts) = reasoning.parts.filter(|_| is_joined) {
+        field.join = Some(parts.at.to_owned());
+        if parts.is_bare {
+            field.content_args = Map::from_iter([("strip".to_owned(), Value::from(false))]);
+        }
+    }
+    field
 }
 
 /// The region of a reasoning, or of another text that stands in markers as one does.

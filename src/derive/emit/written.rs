@@ -1,9 +1,9 @@
 //! The facts that writing the region of calls needs, and the patterns for the text that opens a call.
 
 use super::ends::Ends;
-use super::marker::{self, Captures, Functions, Names};
+use super::marker::{self, Captures, Functions, Ids, Names};
 use super::tokens::Tokens;
-use crate::derive::choice::{Candidate, Choices, DecisionId};
+use crate::derive::choice::{self, Candidate, Choices, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::{slot, text};
 use crate::derive::read::analysis::Analysis;
@@ -102,23 +102,42 @@ fn functions(calls: &ToolCalls, choices: &Choices) -> Functions {
     functions.unwrap_or_default()
 }
 
-/// Decides whether a call may have no id where nothing but white space ends the id, and returns true if it may.
-fn are_ids_left_out(calls: &ToolCalls, choices: &Choices) -> bool {
+/// Decides whether a call may have no id, where no text that stands in every call ends the id.
+fn ids(calls: &ToolCalls, choices: &Choices) -> Ids {
     let mut markers = [calls.call.0.trim_start(), calls.call.1.trim()].into_iter();
-    if !markers.any(marker::ends_id_nowhere) {
-        return false;
+    let is_ended_nowhere = markers.any(marker::ends_id_nowhere);
+    let left_out = is_ended_nowhere.then(|| {
+        Candidate::new(
+            "may be left out",
+            "white space alone may stand in the place of an id",
+            "the chat template writes nothing in the place of an id that a call does not have",
+            Ids::LeftOut,
+        )
+    });
+    let with_around = calls.around_id.as_ref().map(|(before, behind)| {
+        let means = format!(
+            "an id may be missing, with {} before it",
+            choice::marker(before)
+        );
+        Candidate::new(
+            "may be missing with what stands around it",
+            means,
+            "the chat template writes neither for a call that has no id",
+            Ids::LeftOutWith(before.clone(), behind.clone()),
+        )
+    });
+    if left_out.is_none() && with_around.is_none() {
+        return Ids::There;
     }
-    let there = [
+    let there = Candidate::new(
         "is there",
         "a call has an id",
         "the chat template writes an id in every call that has one",
-    ];
-    let left_out = [
-        "may be left out",
-        "white space alone may stand in the place of an id",
-        "the chat template writes nothing in the place of an id that a call does not have",
-    ];
-    !choices.whether(DecisionId::CallId, [there, left_out])
+        Ids::There,
+    );
+    let candidates = [there].into_iter().chain(left_out).chain(with_around);
+    let ids = choices.choose(DecisionId::CallId, candidates);
+    ids.unwrap_or_default()
 }
 
 /// The first of several markers before a call's name, if a call may be recognized without it. Models leave it out, as they leave out the
@@ -231,7 +250,7 @@ impl<'a> Written<'a> {
                 signs: signs(calls, no_arguments),
                 end_of_id: end_of_id(calls),
                 functions: functions(calls, choices),
-                ids_left_out: are_ids_left_out(calls, choices),
+                ids: ids(calls, choices),
             },
             follows: follows(calls),
             no_arguments,
@@ -308,8 +327,8 @@ impl<'a> Written<'a> {
 
     /// A pattern for a marker that stands behind the body of a call.
     pub(super) fn behind(&self, marker: &str, captures: Captures) -> String {
-        let ids_left_out = self.names.ids_left_out;
-        marker::behind(self.pieces, marker, &self.follows, captures, ids_left_out)
+        let ids = self.names.ids.clone();
+        marker::behind(self.pieces, marker, &self.follows, captures, ids)
     }
 
     /// A pattern for what opens a call, together with the first character of its body where that is always the same. It captures nothing,

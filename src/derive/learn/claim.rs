@@ -103,15 +103,22 @@ pub(in crate::derive) fn claimed<P>(
         is_taken
     };
     let (before, last) = constants(template, cases);
+    let mut edits = Vec::new();
     for (field, text) in before.into_iter().take(MAX_PROVED) {
         let edit = Edit::open(&field, &text, How::Beside);
         if let Some(next) = edit.apply(&now)
             && take(next.clone(), &mut now)
         {
             told.push(edit.told(document, &next).text);
+            edits.push(edit);
         }
     }
-    if let Some(next) = implicit(&now, last) {
+    let bare = edits
+        .iter()
+        .try_fold(opened_by_text(document), |document, edit| {
+            edit.apply(&document)
+        });
+    if let Some(next) = bare.and_then(|bare| implicit(&bare, last)) {
         let begun = std::iter::once_with(|| begun(&next, template, cases)).flatten();
         let ways = std::iter::once((next.clone(), Vec::new())).chain(begun);
         for (next, narrower) in ways {
@@ -218,7 +225,7 @@ fn implicit(document: &Document, last: Vec<String>) -> Option<Document> {
         _ => &[],
     };
     let (last, rests) = told_apart(known, last);
-    content.close = content.close.take().and_then(without_look_ahead);
+    content.close = content.close.take().and_then(|close| without(close, "(?="));
     let last = (!last.is_empty()).then_some(Delimiter::Literals(last));
     let rests = (!rests.is_empty()).then(|| Delimiter::pattern(rests.join("|")));
     let closes = content.close.take().into_iter().chain([open]);
@@ -239,18 +246,28 @@ fn implicit(document: &Document, last: Vec<String>) -> Option<Document> {
     Some(changed)
 }
 
-/// Returns the delimiter without the ways to match nothing before something else. What opens another field ends the implicit one in any case, and
-/// where nothing has been said yet, such a match would end everything.
-fn without_look_ahead(close: Delimiter) -> Option<Delimiter> {
-    let Delimiter::Pattern(source) = &close else {
-        return Some(close);
+/// Returns the document with its content opened by texts alone, and not right behind what another field was closed by: there a content that is
+/// what is left goes on in any case.
+fn opened_by_text(document: &Document) -> Document {
+    let mut changed = document.clone();
+    if let Some(content) = changed.fields.get_mut(CONTENT_KEY) {
+        content.open = content.open.take().and_then(|open| without(open, "(?<="));
+    }
+    changed
+}
+
+/// Returns the delimiter without the ways to match nothing, which are wholly in a group that begins with `group`: a look-ahead, or a look-behind.
+/// What opens another field ends the implicit one in any case, and where nothing has been said yet, such a match would end everything.
+fn without(delimiter: Delimiter, group: &str) -> Option<Delimiter> {
+    let Delimiter::Pattern(source) = &delimiter else {
+        return Some(delimiter);
     };
     let mut ways = alternatives(source);
     let all = ways.len();
-    ways.retain(|way| enclosed(way, "(?=").is_none());
+    ways.retain(|way| enclosed(way, group).is_none());
     match ways.len() {
         0 => None,
-        left if left == all => Some(close),
+        left if left == all => Some(delimiter),
         _ => Some(Delimiter::pattern(grouped(&ways.join("|")))),
     }
 }
@@ -344,12 +361,15 @@ mod tests {
 
     #[test]
     fn what_only_looks_ahead_closes_nothing_that_is_implicit() {
-        let without = |source: &str| without_look_ahead(Delimiter::pattern(source.to_owned()));
+        let without = |source: &str| super::without(Delimiter::pattern(source.to_owned()), "(?=");
         let pattern = |source: &str| Some(Delimiter::pattern(source.to_owned()));
         assert_eq!(without("(?:(?=a|b)|c)"), pattern("c"));
         assert_eq!(without("(?:c|d(?=a)|(?=b))"), pattern("(?:c|d(?=a))"));
         assert_eq!(without("(?=a)"), None);
         let literal = Some(Delimiter::Literals(vec!["(?=a)".to_owned()]));
-        assert_eq!(literal.clone().and_then(without_look_ahead), literal);
+        assert_eq!(
+            literal.clone().and_then(|one| super::without(one, "(?=")),
+            literal
+        );
     }
 }

@@ -59,10 +59,10 @@ pub(in crate::derive) fn lined(
     if lines.len() < LEAST || 2 * lines.len() < several.len() {
         return Vec::new();
     }
-    let Some(seen) = Seen::of(&lines) else {
+    let others: Vec<(String, String)> = cases.iter().chain(lost).filter_map(text).collect();
+    let Some(seen) = Seen::of(&lines).map(|seen| seen.behind_others(&lines, &others)) else {
         return Vec::new();
     };
-    let others: Vec<(String, String)> = cases.iter().chain(lost).filter_map(text).collect();
     // A short text may stand somewhere else by chance, where something else is before it.
     let begins = if seen.is_whole { "\\A" } else { "" };
     let Ok(head) = Pattern::regex(&format!("{begins}(?:{})\\Z", seen.head)) else {
@@ -182,6 +182,34 @@ impl Seen {
         })
     }
 
+    /// These patterns where the text may stand behind another part of the message: then its first line begins with what stands before it in all of the
+    /// messages, at the beginning of a line if that is always so.
+    fn behind_others(self, lines: &[Lines<'_>], others: &[(String, String)]) -> Self {
+        let Some(first) = lines.first().filter(|_| self.is_whole) else {
+            return self;
+        };
+        let head = first.head;
+        let is_known = escape(head) == self.head && !head.trim().is_empty();
+        let further = others.iter().filter_map(|(whole, text)| {
+            Lines::find(whole, text, |other| {
+                other.len() > head.len() && other.ends_with(head)
+            })
+        });
+        let mut before = further.map(|lines| &lines.head[..lines.head.len() - head.len()]);
+        let Some(one) = before.next().filter(|_| is_known) else {
+            return self;
+        };
+        let begins_line = one.ends_with('\n') && before.all(|before| before.ends_with('\n'));
+        Self {
+            head: match begins_line {
+                true => format!("(?<![^\\n]){}", self.head),
+                false => self.head,
+            },
+            is_whole: false,
+            ..self
+        }
+    }
+
     /// The fields that read such lines, where this text stands behind the last one.
     fn fields(&self, end: &str, own_close: Option<&Delimiter>) -> Vec<FieldDocument> {
         let Self { head, mark, .. } = self;
@@ -194,10 +222,18 @@ impl Seen {
             true => Some(format!("\\A{head}")),
             false => Some(head.clone()),
         };
-        let open = open.map(|open| format!("(?:{open}|(?<={open}[^\\n]*\\n(?:{row})*){mark})"));
+        let opened = |mark: &str| {
+            let open = open.as_ref()?;
+            Some(format!("(?:{open}|(?<={open}[^\\n]*\\n(?:{row})*){mark})"))
+        };
+        // An empty line that has no mark is a line of the text as well, where its end follows.
+        let bare = self.is_free.then(|| opened(&format!("(?:{mark}|(?=\\n))")));
+        let opens = bare.flatten().into_iter().map(Some).chain([opened(mark)]);
         let own = own_close.map(Delimiter::as_pattern);
         let ends = [Some(last(end)), own].into_iter().flatten();
-        let fields = ends.filter(|end| !end.is_empty()).map(|end| {
+        let ends: Vec<String> = ends.filter(|end| !end.is_empty()).collect();
+        let all = opens.flat_map(|open| ends.iter().cloned().map(move |end| (open.clone(), end)));
+        let fields = all.map(|(open, end)| {
             // The mark of the next line opens its region, where there is one for each; else it is between two lines.
             let close = match (&open, end.as_str()) {
                 (Some(_), LINE_END) => end,
@@ -205,7 +241,7 @@ impl Seen {
                 (None, _) => format!("(?:{end}|{LINE_END}{mark})"),
             };
             FieldDocument {
-                open: open.clone().map(Delimiter::Pattern),
+                open: open.map(Delimiter::Pattern),
                 close: Some(Delimiter::Pattern(close)),
                 repeats: true,
                 join: Some("\n".to_owned()),
@@ -370,6 +406,45 @@ mod tests {
                 assert_eq!(read(template, response, "content").as_deref(), Some(text));
             }
         }
+    }
+
+    /// The lines of an answer behind a thought: its heading begins a line then, and is not where the response begins. An empty line has no mark.
+    #[test]
+    fn lines_may_stand_behind_another_part() {
+        let lost = [
+            (
+                "say:\n  It rains.\n\n  I stay.\n.\n",
+                "It rains.\n\nI stay.",
+            ),
+            ("say:\n  a\n  b\n.\n", "a\nb"),
+        ];
+        let document = r#"{"start_anchor": ">>", "fields": {"content": {}}}"#;
+        let document = Document::of(&json::parse(document).unwrap()).unwrap();
+        let template = Arc::new(ResponseTemplate::from_value(&document.to_value()).unwrap());
+        let lost = lost.map(|(response, text)| case(response, "content", text));
+        let behind = case("think: no\nsay:\n  Yes\n.\n", "content", "Yes");
+        let all = lined(
+            &[],
+            &document,
+            &template,
+            &lost,
+            &[behind.clone()],
+            "content",
+        );
+        let reads = |document: &Document, one: &Case| {
+            let template = Arc::new(ResponseTemplate::from_value(&document.to_value()).unwrap());
+            let message = crate::judge::parse_whole(&template, one);
+            message.get("content") == one.message.get("content")
+        };
+        let first = all.first().unwrap();
+        let mut cases = lost.iter().chain([&behind]);
+        assert!(cases.all(|one| reads(first, one)), "{first:?}");
+        // Within a line it is no heading.
+        let within = case("I say:\n  no\n", "content", "");
+        assert!(
+            !reads(first, &case("I say:\n  no\n", "content", "no")),
+            "{within:?}"
+        );
     }
 
     /// Lines without marks are a text as others are; and one message shows too little.

@@ -137,6 +137,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
             history: History::Kept,
             space: String::new(),
             spaced: false,
+            parts: None,
         };
         return Ok(Analysis {
             anchor: object::anchor_before_keys(&anchor, &found.object),
@@ -220,10 +221,27 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
     );
 
     if let Some((end, found)) =
-        content_close::beside_reasoning(renderer, &user, &anchor, &dialect, &turn_end)
+        content_close::beside("reasoning", renderer, &user, &anchor, &dialect, &turn_end)
     {
         content.end_beside_reasoning = Some(end);
         evidence.push(found);
+    }
+    for text in &further {
+        let dialect = Dialect {
+            reasoning: Some(text.slot.clone()),
+            ..dialect.clone()
+        };
+        if let Some((end, found)) = content_close::beside(
+            "further text",
+            renderer,
+            &user,
+            &anchor,
+            &dialect,
+            &turn_end,
+        ) {
+            content.ends_beside_further.push(end);
+            evidence.push(found);
+        }
     }
 
     let said = BeforeCalls {
@@ -232,7 +250,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
         content: &content,
         end: turn_end.marker(),
     };
-    let calls = tool_calls::read(renderer, &tooled, &anchor, said);
+    let mut calls = tool_calls::read(renderer, &tooled, &anchor, said);
     evidence.extend(calls.evidence);
     findings.extend(calls.obstacle.map(|finding| *finding));
     let mut limits = calls
@@ -249,7 +267,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
             },
         ));
     }
-    if let Some(found) = &calls.calls {
+    if let Some(found) = &mut calls.calls {
         dialect = calls.dialect;
         content.read_close(
             renderer,

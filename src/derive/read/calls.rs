@@ -23,6 +23,8 @@ pub(in crate::derive) struct ToolCalls {
     pub(in crate::derive) parallel: bool,
     /// The form of a call without arguments, where it is another than that of one with arguments.
     pub(in crate::derive) no_arguments: Option<NoArguments>,
+    /// The texts before and behind a call's id that a call without an id does not have either, where there are such.
+    pub(in crate::derive) around_id: Option<(String, String)>,
     /// True if a call's id is taken from the text behind its body.
     pub(in crate::derive) id_behind: bool,
     /// True if line separators in the texts of arguments are lost, since the chat template indents lines and takes the separators for line

@@ -17,6 +17,8 @@ pub(in crate::derive) struct Content {
     pub(in crate::derive) others: Vec<String>,
     /// The text that ends the turn behind content beside a reasoning, where that content is closed by a marker of its own first.
     pub(in crate::derive) end_beside_reasoning: Option<String>,
+    /// The texts that end the turn in this way beside texts under further keys.
+    pub(in crate::derive) ends_beside_further: Vec<String>,
     /// True if only a message with reasoning wraps its content.
     pub(in crate::derive) only_with_reasoning: bool,
     /// The text between content that has an opening marker and the calls behind it, without the markers of either; `None` where calls never
@@ -56,7 +58,7 @@ impl Beside {
 enum Open {
     /// It opens the content.
     Always(String),
-    /// It stands there beside a reasoning, and is passed over.
+    /// It stands there only beside a reasoning, or only where there is none, and is passed over.
     Beside(String),
     /// None stands there.
     Never,
@@ -94,21 +96,22 @@ impl Content {
         }
     }
 
-    /// Reads what closes the content where calls follow.
+    /// Reads what closes the content where calls follow. What was taken for the beginning of the calls' section is none where it opens the
+    /// content, and stands before that alone where calls follow.
     pub(in crate::derive) fn read_close(
         &mut self,
         renderer: &Renderer<'_>,
         context: &Context,
         anchor: &Anchor,
         dialect: &Dialect,
-        calls: &ToolCalls,
+        calls: &mut ToolCalls,
         reasoning: Option<&Reasoning>,
     ) {
         let message = Assistant::calling([probe::call(0)]).with_content(probe::CONTENT);
         let Ok(turn) = renderer.turn(context, &dialect.write(&message)) else {
             return;
         };
-        let own = format!("{}{}", calls.section.0, calls.call.0);
+        let mut own = format!("{}{}", calls.section.0, calls.call.0);
         let around = anchor
             .turn(&turn.full, probe::CONTENT)
             .and_then(|turn_text| turn_text.split_once(probe::CONTENT));
@@ -130,8 +133,17 @@ impl Content {
         let form = calls.body.form();
         let behind = form
             .cut(&renderer.pieces, rest, &message.calls, &renderer.choices)
-            .and_then(|cut| cut.literals.into_iter().next())
-            .and_then(|behind| Some(behind.strip_suffix(&own)?.trim().to_owned()));
+            .and_then(|cut| cut.literals.into_iter().next());
+        let opens = self.open.as_deref().map(str::trim);
+        if let Some(behind) = &behind
+            && opens == Some(calls.section.0.trim())
+            && !behind.ends_with(&own)
+            && behind.ends_with(&calls.call.0)
+        {
+            calls.section.0.clear();
+            own.clone_from(&calls.call.0);
+        }
+        let behind = behind.and_then(|behind| Some(behind.strip_suffix(&own)?.trim().to_owned()));
         if self.open.is_some() {
             self.before_calls = behind;
             // In a message with calls something else may open the content.
@@ -212,6 +224,7 @@ pub(in crate::derive) fn read(
     let Some((without, bare)) = lead(&plain) else {
         return (Content::default(), Vec::new());
     };
+    let mut is_bare_beside_reasoning = false;
     let (marker, left, right, only_with_reasoning) = if without.is_empty() {
         match lead(&plain.clone().thinking(probe::REASONING)) {
             Some((with, turn)) if !with.is_empty() => {
@@ -222,6 +235,14 @@ pub(in crate::derive) fn read(
             _ => return (Content::default(), Vec::new()),
         }
     } else {
+        let beside = reasoning.and_then(|_| lead(&plain.clone().thinking(probe::REASONING)));
+        // A reasoning that is written although it is empty stands there for another reason.
+        let is_of_reasoning = reasoning.is_some_and(|reasoning| {
+            let mut markers = [&reasoning.open, &reasoning.close].into_iter();
+            markers.any(|marker| !marker.is_empty() && without.contains(marker.trim()))
+        });
+        is_bare_beside_reasoning =
+            !is_of_reasoning && beside.is_some_and(|(with, _)| with.is_empty());
         let left = RenderExcerpt::new("the prompt", bare.prompt);
         let right = RenderExcerpt::new("answered", bare.full);
         (without, left, right, false)
@@ -237,6 +258,15 @@ pub(in crate::derive) fn read(
             "beside a reasoning",
             means,
             "nothing stands before the content where there is none",
+            Open::Beside(marker.clone()),
+        )
+    });
+    let without_reasoning = is_bare_beside_reasoning.then(|| {
+        let means = format!("{} where there is no reasoning", choice::marker(&marker));
+        Candidate::new(
+            "without a reasoning alone",
+            means,
+            "nothing stands before the content where there is one",
             Open::Beside(marker.clone()),
         )
     });
@@ -260,7 +290,11 @@ pub(in crate::derive) fn read(
     );
     let open = renderer.choices.choose(
         DecisionId::ContentOpen,
-        beside.into_iter().chain([wrapped, last, plain]),
+        beside
+            .into_iter()
+            .chain([wrapped, last])
+            .chain(without_reasoning)
+            .chain([plain]),
     );
     let (open, beside) = match open {
         Some(Open::Always(marker)) => (Some(marker), Vec::new()),
@@ -282,6 +316,7 @@ pub(in crate::derive) fn read(
         open,
         others: Vec::new(),
         end_beside_reasoning: None,
+        ends_beside_further: Vec::new(),
         before_calls: None,
         beside,
     };

@@ -1,4 +1,4 @@
-//! A marker that closes the content before the turn ends, where there is a reasoning.
+//! A marker that closes the content before the turn ends, where there is a reasoning or a text under a further key.
 
 use super::anchor::Anchor;
 use super::turn_end::TurnEnd;
@@ -8,8 +8,9 @@ use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
 
 /// Returns the text that ends a turn where a reasoning stands before the content, and a marker closes the content that nothing closes
-/// elsewhere.
-pub(in crate::derive) fn beside_reasoning(
+/// elsewhere. `dialect` says which key counts as that of the reasoning, and `named` what the text under it is called.
+pub(in crate::derive) fn beside(
+    named: &str,
     renderer: &Renderer<'_>,
     context: &Context,
     anchor: &Anchor,
@@ -39,9 +40,9 @@ pub(in crate::derive) fn beside_reasoning(
     let evidence = Evidence {
         decision: "content close",
         marker: marker.to_owned(),
-        reading: "what stands behind the content where there is a reasoning".to_owned(),
-        left: RenderExcerpt::new("without reasoning", without),
-        right: RenderExcerpt::new("with reasoning", with),
+        reading: format!("what stands behind the content where there is a {named}"),
+        left: RenderExcerpt::new(format!("without {named}"), without),
+        right: RenderExcerpt::new(format!("with {named}"), with),
         places: Vec::new(),
     };
     let end = longer.trim();

@@ -101,6 +101,7 @@ fn behind(
         history: reasoning::history(renderer, shown),
         space: text::leading(after).to_owned(),
         spaced: true,
+        parts: None,
     };
     Some((markers, open[..closes_content].trim().is_empty()))
 }

@@ -192,6 +192,7 @@ fn calls(renderer: &Renderer<'_>, tooled: &Context, dialect: Dialect) -> Option<
         turn_end: one.end.clone(),
         parallel,
         no_arguments: None,
+        around_id: None,
         id_behind: false,
         breaks_lines: false,
     };

@@ -27,6 +27,7 @@ pub(in crate::derive) fn dropped(
             history: History::Dropped,
             space: String::new(),
             spaced: true,
+            parts: None,
         };
         let one = Found {
             reasoning: Some(reasoning),

@@ -3,7 +3,7 @@
 
 use super::anchor::Anchor;
 use super::prompted::{dropped, from_prompts, opener, prompts};
-use super::thought::{Found, History, Opener, Reasoning};
+use super::thought::{Found, History, Opener, Parts, Reasoning};
 use crate::derive::choice::{self, Candidate, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::text;
@@ -335,12 +335,13 @@ pub(super) fn rendered(
         .choices
         .choose(DecisionId::ReasoningOpen, candidates)?;
     let reasoning = Reasoning {
-        open,
         close: close.trim().to_owned(),
         opened_by: Opener::Model,
         history: history(renderer, shown),
         space: text::leading(close).to_owned(),
         spaced: close.ends_with(char::is_whitespace),
+        parts: parts(renderer, shown, &open, close),
+        open,
     };
     let key = shown.key();
     let evidence = |decision, marker: &str| Evidence {
@@ -413,6 +414,7 @@ fn behind(
         history: history(renderer, shown),
         space: text::leading(after).to_owned(),
         spaced: true,
+        parts: parts(renderer, shown, open, close),
     };
     let key = shown.key();
     let evidence = |decision, marker: &str| Evidence {
@@ -428,6 +430,26 @@ fn behind(
         found.push(evidence("reasoning close", &reasoning.close));
     }
     (!reasoning.open.is_empty()).then_some((reasoning, found))
+}
+
+/// Returns how the chat template parts a reasoning: at a text of the message in the place of which what closes a part stands, and then what opens
+/// one. It is `None` where a reasoning stays whole.
+fn parts(renderer: &Renderer<'_>, shown: &Shown, open: &str, close: &str) -> Option<Parts> {
+    let (open, close) = (open.trim(), close.trim());
+    if open.is_empty() || close.is_empty() {
+        return None;
+    }
+    let parts = |at: &'static str| {
+        let text = format!("{}{at}{}", probe::REASONING, probe::USER);
+        let message = shown.dialect.write(&shown.plain.clone().thinking(&text));
+        let full = renderer.turn(&shown.context, &message).ok()?.full;
+        let (_, rest) = full.rsplit_once(probe::REASONING)?;
+        let (between, _) = rest.split_once(probe::USER)?;
+        let opens = between.trim().strip_prefix(close)?.trim();
+        let is_bare = between.starts_with(close) && between.ends_with(open);
+        (opens == open).then_some(Parts { at, is_bare })
+    };
+    ["\n\n", "\n"].into_iter().find_map(parts)
 }
 
 /// Returns how long the chat template keeps a reasoning: up to the next message of the user, or for good.

@@ -19,6 +19,17 @@ pub(in crate::derive) struct Reasoning {
     pub(in crate::derive) space: String,
     /// True if white space follows the closing marker in renders.
     pub(in crate::derive) spaced: bool,
+    /// How the chat template parts a reasoning, to put markers around each part, where it does.
+    pub(in crate::derive) parts: Option<Parts>,
+}
+
+/// The parts of a reasoning, each between markers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::derive) struct Parts {
+    /// The text between two of them in the message.
+    pub(in crate::derive) at: &'static str,
+    /// True if no white space stands between a part and its markers: then the white space at its ends is its own.
+    pub(in crate::derive) is_bare: bool,
 }
 
 /// The writer of the opening marker.

@@ -178,6 +178,12 @@ pub(in crate::derive) fn read(
         }
         _ => {}
     }
+    let has_id = [&calls.call.0, &calls.call.1]
+        .iter()
+        .any(|marker| marker.contains(slot::ID));
+    if has_id {
+        calls.around_id = around_id(renderer, context, anchor, &dialect);
+    }
     calls.breaks_lines = breaks_lines(renderer, context, &dialect);
     let mut evidence =
         call_evidence::collect(renderer, context, &dialect, &calls, (full, double_render));
@@ -188,6 +194,28 @@ pub(in crate::derive) fn read(
         evidence,
         obstacle: None,
     }
+}
+
+/// Returns the texts before and behind the id of a call that are missing with it; `None` where that is another text, or nothing.
+fn around_id(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    dialect: &Dialect,
+) -> Option<(String, String)> {
+    let call = probe::call(0);
+    let nameless = Call {
+        id: String::new(),
+        ..call.clone()
+    };
+    let with = anchor.turn_calling(renderer, context, dialect, call.clone())?;
+    let without = anchor.turn_calling(renderer, context, dialect, nameless)?;
+    let (before, behind) = with.split_once(&call.id)?;
+    let same = text::common_prefix(before, &without);
+    let around = behind.strip_suffix(&without[same..])?;
+    let before = &before[same..];
+    let is_marked = !before.trim().is_empty();
+    is_marked.then(|| (before.to_owned(), around.to_owned()))
 }
 
 /// Returns true if a line separator in the text of an argument is written neither as it is nor as JSON may write it.
@@ -365,6 +393,7 @@ fn assemble(renderer: &Renderer<'_>, single: Cut, double: Option<Cut>, end: &str
         turn_end,
         parallel,
         no_arguments: None,
+        around_id: None,
         id_behind: false,
         breaks_lines: false,
     }

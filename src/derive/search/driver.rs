@@ -19,6 +19,9 @@ use crate::response_template::{Document, Engine, ResponseTemplate};
 /// How many other candidates are tried in one derivation.
 pub(super) const MAX_TRIES: usize = 72;
 
+/// How many more are tried where none of these is left, of those that were better by themselves.
+const SPARED_TRIES: usize = 8;
+
 /// The response template that one set of choices between candidates leads to.
 pub(super) struct Attempt {
     pub(super) wanted: Vec<Preference>,
@@ -37,7 +40,7 @@ pub(in crate::derive) struct Proven {
 }
 
 /// The shortcomings of a derivation, the worst first.
-#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Lacking {
     pub(super) not_understood: usize,
     pub(super) failed: usize,
@@ -294,6 +297,16 @@ impl Driver<'_> {
         let (proof, stage) = cost::measured(self.judge, || proof::prove(self.bench(&attempt)));
         self.cost.verification += stage;
         Proven { attempt, proof }
+    }
+
+    /// Returns the candidates that may be tried although no try is left: as many of these as are spared for that; none where tries are left.
+    pub(super) fn spare(&mut self, mut candidates: Vec<Preference>) -> Vec<Preference> {
+        if self.tries > 0 {
+            return Vec::new();
+        }
+        candidates.truncate(SPARED_TRIES);
+        self.tries = candidates.len();
+        candidates
     }
 
     /// Returns true if there are tries left, and steps for the renders after them; if so it uses up one try.

@@ -351,3 +351,44 @@ fn a_number_begins_a_call_only_where_a_line_begins() {
         assert_eq!(taken(&derivation, "call close"), expected, "{end}");
     }
 }
+
+/// A text that stands before the content only where there is no reasoning opens nothing.
+#[test]
+fn what_stands_for_no_reasoning_is_passed_over() {
+    let answer = "{%- if m.reasoning_content -%}<think>{{ m.reasoning_content }}</think>{%- else -%}<skip>{%- endif -%}{{ m.content }}";
+    let derivation = verified(&chat(answer));
+    let taken = fate(&derivation, "content open", "without a reasoning alone");
+    assert_eq!(taken, Fate::Taken);
+}
+
+/// Paragraphs of a reasoning that each stand between markers are put together as the message has them, with the white space at their ends.
+#[test]
+fn a_reasoning_in_parts_is_joined_as_it_was_parted() {
+    let parts = |at: &str| {
+        let answer = format!(
+            "{{%- for part in (m.reasoning_content or '').split('{at}') if m.reasoning_content -%}}<step>{{{{ part }}}}</step>{{%- endfor -%}}{{{{ m.content }}}}"
+        );
+        let derivation = verified(&chat(&answer));
+        derivation.document.fields["reasoning_content"].join.clone()
+    };
+    assert_eq!(parts("\\n\\n").as_deref(), Some("\n\n"));
+    assert_eq!(parts("\\n").as_deref(), Some("\n"));
+    let whole = verified(&chat(REASONED));
+    let join = whole.document.fields["reasoning_content"].join.as_deref();
+    assert_eq!(join, Some(""));
+}
+
+/// A recipient that the message names stands where another word stands without it.
+#[test]
+fn a_text_in_the_place_of_a_word_is_told_from_it() {
+    let template = "{%- for m in messages -%}{%- if m.role == 'assistant' -%}\
+        {%- if m.reasoning_content -%}<bot>to=me|{{ m.reasoning_content }}<end>{%- endif -%}\
+        <bot>to={{ m.recipient or 'you' }}|{{ m.content }}<end>\
+        {%- else -%}<{{ m.role }}>{{ m.content }}<end>{%- endif -%}{%- endfor -%}\
+        {%- if add_generation_prompt -%}<bot>{%- endif -%}";
+    let derivation = verified(template);
+    assert_eq!(fate(&derivation, "further texts", "as fields"), Fate::Taken);
+    let apart = fate(&derivation, "parts that begin alike", "told apart");
+    assert_eq!(apart, Fate::Taken);
+    assert!(derivation.document.fields.contains_key("recipient"));
+}

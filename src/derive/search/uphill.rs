@@ -12,36 +12,56 @@ pub(super) const MAX_FAILING: usize = 8;
 impl Driver<'_> {
     /// Tries other candidates until everything comes back, or nothing more does.
     pub(super) fn search(&mut self, mut best: Proven) -> Proven {
-        while let Some(better) = self.better(&best) {
-            // Candidates that failed before are tried again, since they may succeed together with the new one. The candidates that were
-            // replaced keep the counterexample that showed them wrong.
-            self.lost.retain(|lost| lost.replaced);
-            for asked in &best.attempt.asked {
-                let now = |asked: &MadeDecision| asked.candidates[asked.taken].name.clone();
-                let other = better
-                    .attempt
-                    .asked
-                    .iter()
-                    .find(|other| other.decision == asked.decision && now(other) != now(asked));
-                if other.is_some() {
-                    let obstacle = best.obstacle().map(|finding| finding.text.clone());
-                    let is_taken = better.attempt.refused < best.attempt.refused;
-                    let refused = is_taken.then(|| "an engine refuses it".to_owned());
-                    let shown = best.counterexample().cloned();
-                    self.replace(asked, obstacle.or(refused), shown);
-                }
+        let mut better_too = Vec::new();
+        while let Some(Better { proven, others }) = self.better(&best) {
+            best = self.taken(&best, proven);
+            better_too = others;
+        }
+        // What was better by itself mostly is so together with what is better still, and may not have had its turn again.
+        for candidate in self.spare(better_too) {
+            if best.lacking() == Lacking::default() {
+                break;
             }
-            best = better;
+            let failing = best.proof.to_mend();
+            let attempt = self.with(&candidate, &best);
+            let proven =
+                attempt.and_then(|attempt| self.judged(attempt, &best, &candidate, &failing));
+            if let Some(proven) = proven {
+                best = self.taken(&best, proven);
+            }
         }
         best
     }
 
+    /// Takes the better one of two, and notes which candidates it replaces.
+    fn taken(&mut self, best: &Proven, better: Proven) -> Proven {
+        // Candidates that failed before are tried again, since they may succeed together with the new one. The candidates that were
+        // replaced keep the counterexample that showed them wrong.
+        self.lost.retain(|lost| lost.replaced);
+        for asked in &best.attempt.asked {
+            let now = |asked: &MadeDecision| asked.candidates[asked.taken].name.clone();
+            let other = better
+                .attempt
+                .asked
+                .iter()
+                .find(|other| other.decision == asked.decision && now(other) != now(asked));
+            if other.is_some() {
+                let obstacle = best.obstacle().map(|finding| finding.text.clone());
+                let is_taken = better.attempt.refused < best.attempt.refused;
+                let refused = is_taken.then(|| "an engine refuses it".to_owned());
+                let shown = best.counterexample().cloned();
+                self.replace(asked, obstacle.or(refused), shown);
+            }
+        }
+        better
+    }
+
     /// Returns an attempt that is better than `best` and differs from it in one decision: the first that lacks nothing, else the one that
-    /// lacks the least.
+    /// lacks the least, with the other candidates that are better than `best`.
     ///
     /// A candidate may bring up decisions that were not made before, and be right with another candidate for one of those alone: to say what
     /// closes a reasoning that nothing opens asks where that begins. Where no candidate is better by itself, these are tried.
-    fn better(&mut self, best: &Proven) -> Option<Proven> {
+    fn better(&mut self, best: &Proven) -> Option<Better> {
         let failing = best.proof.to_mend();
         let is_lossy = best.lacking().lost > 0;
         let has_failed = best.proof.rounds.failed + best.proof.rounds.inexpressible > 0;
@@ -49,7 +69,7 @@ impl Driver<'_> {
         if !has_failed && !may_mend {
             return None;
         }
-        let mut found: Option<Proven> = None;
+        let mut found = Found::default();
         let mut led_to = Vec::new();
         for candidate in touched(best) {
             let Some(attempt) = self.with(&candidate, best) else {
@@ -58,15 +78,15 @@ impl Driver<'_> {
             let further = brought_up(&attempt, &candidate, best);
             match self.judged(attempt, best, &candidate, &failing) {
                 Some(proven) => {
-                    if lacks_nothing(&mut found, proven) {
-                        return found;
+                    if found.add(candidate, proven) {
+                        return found.better();
                     }
                 }
                 None => led_to.extend(further),
             }
         }
-        if found.is_some() || best.proof.rounds.failed == 0 {
-            return found;
+        if found.best.is_some() || best.proof.rounds.failed == 0 {
+            return found.better();
         }
         for (wanted, candidate) in led_to {
             if self.is_preferred(&candidate) || !self.may_try() {
@@ -75,13 +95,15 @@ impl Driver<'_> {
             let Ok(attempt) = self.attempt(wanted) else {
                 continue;
             };
+            // It comes with the candidate that brought it up, and is not tried alone.
             if let Some(proven) = self.judged(attempt, best, &candidate, &failing)
-                && lacks_nothing(&mut found, proven)
+                && found.add(candidate, proven)
             {
                 break;
             }
         }
-        found
+        found.others.clear();
+        found.better()
     }
 
     /// Proves an attempt, and returns that if it is better than `best`; `failing` are the messages that do not come back from `best`. Where it is
@@ -203,13 +225,52 @@ impl Driver<'_> {
     }
 }
 
-/// Keeps the one of two that lacks less, the first where both lack as much; returns true if the one that is kept then lacks nothing.
-fn lacks_nothing(found: &mut Option<Proven>, proven: Proven) -> bool {
-    let lacking = proven.lacking();
-    if found.as_ref().is_none_or(|found| lacking < found.lacking()) {
-        *found = Some(proven);
+/// The attempts that were found to be better: the one that lacks least, the first of several; and the candidates of the others, with what each
+/// lacks. Another place at which the turn begins is taken last, unless nothing is lacking then: all that is in the turn would be read anew, and
+/// what begins it is what renders show most plainly.
+#[derive(Default)]
+struct Found {
+    best: Option<(Preference, Proven)>,
+    others: Vec<(Lacking, Preference)>,
+}
+
+/// A better attempt than another one, and the other candidates that are better than that, the best first.
+struct Better {
+    proven: Proven,
+    others: Vec<Preference>,
+}
+
+impl Found {
+    /// Adds an attempt, and returns true if it lacks nothing.
+    fn add(&mut self, candidate: Preference, proven: Proven) -> bool {
+        let lacking = proven.lacking();
+        let is_whole = lacking == Lacking::default();
+        match &mut self.best {
+            Some((taken, best))
+                if (is_read_anew(taken), best.lacking())
+                    <= (!is_whole && is_read_anew(&candidate), lacking) =>
+            {
+                self.others.push((lacking, candidate));
+            }
+            best => {
+                let known = best.replace((candidate, proven));
+                let known = known.map(|(candidate, proven)| (proven.lacking(), candidate));
+                self.others.extend(known);
+            }
+        }
+        is_whole
     }
-    lacking == Lacking::default()
+
+    fn better(mut self) -> Option<Better> {
+        let (candidate, proven) = self.best?;
+        self.others.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let others = self.others.into_iter().map(|(_, other)| other);
+        let others = others.filter(|other| other.decision != candidate.decision);
+        Some(Better {
+            proven,
+            others: others.collect(),
+        })
+    }
 }
 
 /// Returns the other candidates of the decisions that the attempt makes and `best` does not, each with the choices of the attempt and this one.
@@ -220,10 +281,10 @@ fn brought_up(
     candidate: &Preference,
     best: &Proven,
 ) -> Vec<(Vec<Preference>, Preference)> {
-    let is_read_anew = candidate.decision == DecisionId::Anchor;
+    let is_anew = is_read_anew(candidate);
     let is_known = |one: &MadeDecision| {
         let is_same = |asked: &MadeDecision| {
-            asked.decision == one.decision && (!is_read_anew || asked.candidates == one.candidates)
+            asked.decision == one.decision && (!is_anew || asked.candidates == one.candidates)
         };
         best.attempt.asked.iter().any(is_same)
     };
@@ -232,6 +293,11 @@ fn brought_up(
     let others = all(&new).into_iter();
     let others = others.map(|candidate| (attempt.wanting(&candidate), candidate));
     others.collect()
+}
+
+/// Returns true if the candidate says where the turn begins.
+fn is_read_anew(candidate: &Preference) -> bool {
+    candidate.decision == DecisionId::Anchor
 }
 
 /// Returns the candidates to try: those of the parts that came back wrong, then, where something ought to have come back, the others.
