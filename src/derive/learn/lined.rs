@@ -428,7 +428,7 @@ mod tests {
             &document,
             &template,
             &lost,
-            &[behind.clone()],
+            std::slice::from_ref(&behind),
             "content",
         );
         let reads = |document: &Document, one: &Case| {

@@ -263,7 +263,7 @@ impl Found {
 
     fn better(mut self) -> Option<Better> {
         let (candidate, proven) = self.best?;
-        self.others.sort_by(|(a, _), (b, _)| a.cmp(b));
+        self.others.sort_by_key(|(lacking, _)| *lacking);
         let others = self.others.into_iter().map(|(_, other)| other);
         let others = others.filter(|other| other.decision != candidate.decision);
         Some(Better {
