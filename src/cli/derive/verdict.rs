@@ -243,6 +243,12 @@ fn why(found: &Counterexample) -> String {
     };
     let place = place(&path);
     match (expected, parsed) {
+        // A default stands where a text went elsewhere.
+        (Some(wanted @ Value::String(text)), Some(Value::String(read)))
+            if read.is_empty() && !text.is_empty() =>
+        {
+            of_lost(wanted, &path, &place, found)
+        }
         (Some(Value::String(text)), Some(Value::String(read))) => {
             of_texts(text, read, &place, &found.response)
         }
@@ -590,6 +596,14 @@ mod tests {
         assert_eq!(
             why(r#"{"thinking": "A"}"#, r#"{"content": "A"}"#, "A\n\n</>"),
             "the thinking comes back as the content, since nothing stands before it in the response that tells the two apart"
+        );
+        assert_eq!(
+            why(
+                r#"{"content": "A", "tool_calls": []}"#,
+                r#"{"content": "", "thinking": "A", "tool_calls": []}"#,
+                "<p>A"
+            ),
+            "the content comes back as the thinking"
         );
         assert_eq!(
             why(

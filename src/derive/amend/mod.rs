@@ -131,8 +131,10 @@ impl Amended {
         engines: &[Engine],
     ) {
         let keeps = bench.keeps(&self.proof);
-        let Some((document, proof, tokens)) = learn::ended(tokens, engines, &self.document, keeps)
-        else {
+        let ends = &bench.analysis.turn_end.markers;
+        let ends: Vec<&str> = ends.iter().map(|end| end.trim()).collect();
+        let ended = learn::ended(tokens, &ends, engines, &self.document, keeps);
+        let Some((document, proof, tokens)) = ended else {
             return;
         };
         let tokens: Vec<String> = tokens.iter().map(|token| json::quote(token)).collect();

@@ -109,7 +109,10 @@ pub(in crate::derive) fn claimed<P>(
         if let Some(next) = edit.apply(&now)
             && take(next.clone(), &mut now)
         {
-            told.push(edit.told(document, &next).text);
+            let text = edit.told(document, &next).text;
+            if !told.contains(&text) {
+                told.push(text);
+            }
             edits.push(edit);
         }
     }

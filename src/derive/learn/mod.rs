@@ -34,10 +34,11 @@ mod widening;
 
 use std::sync::Arc;
 
+use crate::derive::compare::text;
 use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::CALLS_KEY;
 use crate::judge::Case;
-use crate::response_template::{Document, Engine, ResponseTemplate};
+use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
 use crate::value::{Map, Value};
 
 pub(in crate::derive) use again::{Again, written_again};
@@ -225,9 +226,11 @@ pub(in crate::derive) fn learn<P>(
 }
 
 /// Returns the response template with the content also closed by the tokens at which an engine stops, as far as `keeps` says that nothing
-/// is lost by that; its proof; and the tokens that are new.
+/// is lost by that; its proof; and the tokens that are new. Where another part is closed by something only before one of `ends`, which end the turn in
+/// renders, it is before these tokens as well: a call that ends with `}` before `<end>` does before `<stop>`, too.
 pub(in crate::derive) fn ended<P>(
     tokens: &[String],
+    ends: &[&str],
     engines: &[Engine],
     document: &Document,
     mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> Option<P>,
@@ -255,7 +258,42 @@ pub(in crate::derive) fn ended<P>(
             proved = Some(proof);
         }
     }
+    let beside = ended_beside(&now, ends, &added);
+    if let Some(next) = beside
+        && refused(&next) <= refused(&now)
+        && let Ok(template) = ResponseTemplate::from_value(&next.to_value())
+        && let Some(proof) = keeps(&Arc::new(template))
+    {
+        now = next;
+        proved = Some(proof);
+    }
     Some((now, proved?, added))
+}
+
+/// The document with these tokens beside each of `ends` in what closes other fields than the content; `None` where none of them stands there.
+fn ended_beside(document: &Document, ends: &[&str], tokens: &[String]) -> Option<Document> {
+    if tokens.is_empty() {
+        return None;
+    }
+    let tokens: Vec<String> = tokens.iter().map(|token| text::escape(token)).collect();
+    let mut changed = document.clone();
+    let mut is_changed = false;
+    let others = changed
+        .fields
+        .iter_mut()
+        .filter(|(name, _)| *name != CONTENT_KEY);
+    for (_, field) in others {
+        let Some(Delimiter::Pattern(close)) = &mut field.close else {
+            continue;
+        };
+        for end in ends.iter().map(|end| text::escape(end)) {
+            if !end.is_empty() && close.contains(&end) {
+                *close = close.replace(&end, &format!("(?:{end}|{})", tokens.join("|")));
+                is_changed = true;
+            }
+        }
+    }
+    is_changed.then_some(changed)
 }
 
 /// Returns the response template with the ids that the chat template makes up for calls and writes again with their results, if `keeps`

@@ -198,9 +198,31 @@ fn a_special_token_is_a_marker_whatever_it_looks_like() {
     // A token at which an engine stops needs no response that shows it.
     source.tokens.end = vec!["~eot".to_owned()];
     let ended = derive(&source, &options(&[])).unwrap();
-    assert_eq!(ended.document, known.document);
+    let content = |derivation: &Derivation| derivation.document.fields["content"].clone();
+    assert_eq!(content(&ended), content(&known));
+    // What ends where the turn does ends there as well.
+    let (message_of, parsed) = ("@ponderHm.@invoke f with {}@invoked~eot", "");
+    assert!(!message(&ended, parsed, message_of).contains("~eot"));
     let codes = ended.report.findings.iter().map(|finding| finding.code);
     assert!(codes.into_iter().any(|code| code == "end-token"));
+}
+
+/// A call that ends where the turn does ends at such a token, too.
+#[test]
+fn a_token_at_which_an_engine_stops_ends_a_call_that_the_end_of_the_turn_ends() {
+    let template = "{%- for m in messages -%}<{{ m.role }}>{% for c in m.tool_calls or [] %}{\"f\": \"{{ c.function.name }}\", \"with\": {{ c.function.arguments | tojson }}}\
+        {%- else %}{{ m.content }}{% endfor %}<end>{%- endfor -%}{%- if add_generation_prompt -%}<assistant>{%- endif -%}";
+    let mut source = chat_template::from_text("it", template).unwrap();
+    source.tokens.end = vec!["<stop>".to_owned()];
+    let derived = derive(&source, &Options::default()).unwrap();
+    let read = |end: &str| {
+        let response = format!("{{\"f\": \"owl\", \"with\": {{\"a\": [1]}}}}{end}");
+        message(&derived, "", &response)
+    };
+    assert!(read("<end>").contains("owl"), "{}", read("<end>"));
+    for end in ["<stop>", ""] {
+        assert_eq!(read(end), read("<end>"));
+    }
 }
 
 /// The owl's format without the calls.
