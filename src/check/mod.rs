@@ -48,4 +48,4 @@ pub use laws::first_broken;
 #[doc(hidden)]
 pub use scaffold::{Scaffold, scaffold};
 #[doc(hidden)]
-pub use suite::{additions, changes, is_suite_path, template_around};
+pub use suite::{additions, changes, is_suite_path, template_around, template_in};

@@ -267,19 +267,23 @@ fn line_of(line: &str, fixture: &Fixture) -> Map {
 /// `response_schema.json`, or `tokenizer_config.json` that holds one.
 pub fn template_around(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
-    path.ancestors().find_map(|folder| {
-        let documents = ["response_template.json", "response_schema.json"];
-        let mut documents = documents.iter().map(|name| folder.join(name));
-        if let Some(document) = documents.find(|document| document.is_file()) {
-            return Some(document);
-        }
-        let tokenizer = folder.join("tokenizer_config.json");
-        let text = fs::read_to_string(&tokenizer).ok()?;
-        let config = json::parse(&text).ok()?;
-        let mut keys = [config::KEY, response_schema::KEY].into_iter();
-        let holds = keys.any(|key| config.get(key).is_some_and(|held| *held != Value::Null));
-        holds.then_some(tokenizer)
-    })
+    path.ancestors().find_map(template_in)
+}
+
+/// The response template or response schema that lies in a folder itself: `response_template.json`, `response_schema.json`, or
+/// a `tokenizer_config.json` that holds one.
+pub fn template_in(folder: &Path) -> Option<PathBuf> {
+    let documents = ["response_template.json", "response_schema.json"];
+    let mut documents = documents.iter().map(|name| folder.join(name));
+    if let Some(document) = documents.find(|document| document.is_file()) {
+        return Some(document);
+    }
+    let tokenizer = folder.join("tokenizer_config.json");
+    let text = fs::read_to_string(&tokenizer).ok()?;
+    let config = json::parse(&text).ok()?;
+    let mut keys = [config::KEY, response_schema::KEY].into_iter();
+    let holds = keys.any(|key| config.get(key).is_some_and(|held| *held != Value::Null));
+    holds.then_some(tokenizer)
 }
 
 #[cfg(test)]

@@ -352,6 +352,26 @@ fn nothing_to_check_is_no_success() {
 }
 
 /// A file that is no suite is told of once, and not for each of its lines.
+/// A model's folder without an obverse.toml and without fixtures: its response template is derived again and compared.
+#[test]
+fn a_folder_of_a_model_is_checked_as_it_is() {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let read = |path: &str| std::fs::read_to_string(format!("{root}/{path}")).expect("a file");
+    let bench = Bench::new()
+        .file(
+            "model/chat_template.jinja",
+            read("chat_templates/qwen2_5.jinja"),
+        )
+        .file("model/response_template.json", read("derived/qwen2_5.json"));
+    let run = bench.run("check model");
+    assert_eq!(run.status, 0, "{run}");
+    assert_eq!(run.stderr, "1 case checked, all well\n", "{run}");
+    // Without the chat template nothing is left to hold it to.
+    let bench = Bench::new().file("model/response_template.json", read("derived/qwen2_5.json"));
+    let told = bench.run("check model").refused(2);
+    assert!(told.contains("there is nothing to check"), "{told}");
+}
+
 #[test]
 fn a_file_without_fixtures_is_told_of_once() {
     let bench = Bench::new()

@@ -127,6 +127,8 @@ impl Subjects {
             if is_template && path.is_file() {
                 templates.push(path.clone());
             } else if !all {
+                // A model's folder need not have fixtures to be checked.
+                templates.extend(check::template_in(path).map(|found| project::shown(&found)));
                 refuse_no_suite(path)?;
                 found.extend(input::find_fixtures(path)?);
             }

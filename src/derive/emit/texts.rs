@@ -6,6 +6,7 @@ use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::{slot, text};
 use crate::derive::probe;
 use crate::derive::read::analysis::Analysis;
+use crate::derive::read::calls::ToolCalls;
 use crate::derive::read::thought::Reasoning;
 use crate::judge::slot::Slot;
 use crate::response_template::{Delimiter, FieldDocument};
@@ -565,25 +566,30 @@ pub(super) fn reasoning(
     };
     let written = Written::new(analysis, calls, ends_of, choices);
     let last = written.last();
+    let [made, spoken_of] = unclosed_examples(reasoning, calls);
     let candidates = [
         last.is_some().then(|| {
             Candidate::new(
                 "ends at the last calls",
                 "what opens calls ends a reasoning, too, if nothing closes it and the response ends with them",
-                "models leave out what closes the reasoning before a call, and a reasoning that speaks of one goes on behind it",
+                format!(
+                    "models leave out what closes the reasoning before a call, as in {made}, and a reasoning that speaks of one goes on behind it, as in {spoken_of}"
+                ),
                 Unclosed::EndsAtTheLastCalls,
             )
         }),
         Some(Candidate::new(
             "goes on",
             "a call that stands in a reasoning is a part of it",
-            "no call may appear that the model did not make, and a reasoning may speak of one",
+            format!(
+                "no call may appear that the model did not make, and a reasoning may speak of one, as in {spoken_of} where the response is cut short"
+            ),
             Unclosed::GoesOn,
         )),
         Some(Candidate::new(
             "ends at a call",
             "what opens a call ends a reasoning, too",
-            "models leave out what closes the reasoning before a call",
+            format!("models leave out what closes the reasoning before a call, as in {made}"),
             Unclosed::EndsAtACall,
         )),
     ];
@@ -603,6 +609,18 @@ pub(super) fn reasoning(
     let own = close.map(super::patterns);
     let alternatives = own.into_iter().flatten().chain([next]);
     field(super::alternatives(alternatives.collect()).map(Delimiter::pattern))
+}
+
+/// The smallest responses in which nothing closes a reasoning before a call: one that ends with the call, and one that only speaks of it.
+fn unclosed_examples(reasoning: &Reasoning, calls: &ToolCalls) -> [String; 2] {
+    let shown = |text: &str| slot::show(text).trim().to_owned();
+    let open = shown(&reasoning.open);
+    let call = shown(&format!("{}{}", calls.section.0, calls.call.0));
+    let close = shown(&format!("{}{}", calls.call.1, calls.section.1));
+    [
+        json::quote(&format!("{open}Hm.{call}…{close}")),
+        json::quote(&format!("{open}I may say {call}…{close}, or not.")),
+    ]
 }
 
 /// A pattern for the last of the closes of a reasoning that overlap, such as the last three of four stars; `None` where none can overlap itself.
