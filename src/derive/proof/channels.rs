@@ -70,10 +70,15 @@ fn before_call(bench: &Bench<'_>, case: &Case, other: &str) -> Vec<Case> {
     if let Value::Object(members) = &mut message {
         members.insert("content", Value::from(probe::CONTENT));
     }
+    // Where texts are JSON, this one is as well.
+    let text = match analysis.json_texts.contains(&probe::CONTENT) {
+        true => json::quote(probe::CONTENT),
+        false => probe::CONTENT.to_owned(),
+    };
     let [other, anchor] = after_prompt(&case.prefix, other, anchor);
     let ends = analysis.turn_end.markers.iter().map(|end| end.trim());
     let cases = ends.map(|end| Case {
-        response: format!("{other}{}{end}{anchor}{}", probe::CONTENT, case.response),
+        response: format!("{other}{text}{end}{anchor}{}", case.response),
         message: message.clone(),
         ..case.clone()
     });
