@@ -63,8 +63,9 @@ impl Amended {
                 let mut proves = bench.brings_more_back(&self.proof);
                 lined.into_iter().find_map(|document| {
                     let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
-                    let proof = proves(&Arc::new(template))?;
-                    Some((document, proof))
+                    let template = Arc::new(template);
+                    let proof = proves(&template)?;
+                    learn::reads_many(&template, &lost, field).then_some((document, proof))
                 })
             };
             if let Some((document, proof)) = taken {

@@ -183,9 +183,16 @@ fn or(delimiter: Delimiter, others: impl IntoIterator<Item = String>) -> Delimit
     Delimiter::pattern(alternatives(all).unwrap_or_default())
 }
 
-/// The delimiter where none of these patterns matches, and where what closes its part follows: as a beginning of theirs it tells little alone. As it
-/// is where there are none.
-fn unless(delimiter: Delimiter, others: Vec<String>, close: &str) -> Delimiter {
+/// The delimiter where none of these patterns matches, and where what closes its part follows before what ends a turn: as a
+/// beginning of theirs it tells little alone. So it counts only where a part may begin, which is where the response does and behind one of
+/// `headers`. As it is where there are no others.
+fn unless(
+    delimiter: Delimiter,
+    others: Vec<String>,
+    close: &str,
+    headers: &[&str],
+    ends: &[&str],
+) -> Delimiter {
     let own = alternatives(patterns(delimiter.clone()));
     let (Some(others), Some(own)) = (alternatives(others), own) else {
         return delimiter;
@@ -193,9 +200,19 @@ fn unless(delimiter: Delimiter, others: Vec<String>, close: &str) -> Delimiter {
     let close = slot::pattern(close);
     let is_closed = match close.as_str() {
         "" => String::new(),
-        close => format!("(?=(?:(?!{close}).)*{close})"),
+        close => {
+            let ends = ends.iter().map(|end| slot::pattern(end));
+            let stops = [close.to_owned()].into_iter().chain(ends);
+            let stops = alternatives(stops.collect()).unwrap_or_default();
+            format!("(?=(?:(?!{stops}).)*{close})")
+        }
     };
-    Delimiter::pattern(format!("(?!{others}){own}{is_closed}"))
+    let begins = headers.iter().map(|header| slot::pattern(header.trim()));
+    let begins = alternatives(["\\A".to_owned()].into_iter().chain(begins).collect());
+    let begins = begins.unwrap_or_default();
+    Delimiter::pattern(format!(
+        "(?<={begins}\\s{{0,4}})(?!{others}){own}{is_closed}"
+    ))
 }
 
 /// A pattern for any of the literals; `None` for none.

@@ -385,7 +385,11 @@ pub(super) fn told_apart(
     let is_alone = others.is_empty() || !are_told_apart(choices);
     Some(match is_alone {
         true => open,
-        false => super::unless(open, others, &text.close),
+        false => {
+            let headers = analysis.anchor.literals.iter().map(String::as_str);
+            let headers: Vec<&str> = headers.collect();
+            super::unless(open, others, &text.close, &headers, &ends.markers)
+        }
     })
 }
 

@@ -28,6 +28,9 @@ const MAX_MARK: usize = 32;
 /// The end of a line.
 const LINE_END: &str = "\\n";
 
+/// How many lines a text has to have room for.
+const MANY: usize = 300;
+
 /// How many messages of several lines are needed at least to tell a mark.
 const LEAST: usize = 2;
 
@@ -91,6 +94,41 @@ pub(in crate::derive) fn lined(
     changed
         .filter(|changed| Engine::refusals(engines, changed) <= refused)
         .collect()
+}
+
+/// Returns true if messages that come back by a response template do so with many more lines as well: a pattern that looks back at too much is given
+/// up, and all that the model said with it. `lost` are messages that did not come back before.
+pub(in crate::derive) fn reads_many(
+    template: &Arc<ResponseTemplate>,
+    lost: &[Case],
+    field: &str,
+) -> bool {
+    let reads = |case: &Case| crate::judge::parse_whole(template, case) == case.message;
+    let back = lost.iter().filter(|case| reads(case));
+    let mut longer = back.filter_map(|case| longer(case, field)).take(LEAST);
+    longer.all(|case| reads(&case))
+}
+
+/// The case with the further lines of a field's text many times; `None` where it has but one, or they stand nowhere.
+fn longer(case: &Case, field: &str) -> Option<Case> {
+    let text = case.message.get(field)?.as_str()?;
+    let lines = Lines::find(&case.response, text, |_| true)?;
+    let (first, further) = text.split_once('\n')?;
+    let times = MANY.div_ceil(lines.marks.len());
+    let marked: String = std::iter::zip(&lines.marks, further.split('\n'))
+        .map(|((mark, _), line)| format!("\n{mark}{line}"))
+        .collect();
+    let Value::Object(mut message) = case.message.clone() else {
+        return None;
+    };
+    let long = format!("{first}{}", format!("\n{further}").repeat(times));
+    message.insert(field, Value::from(long));
+    let (head, tail) = (lines.head, lines.tail);
+    Some(Case {
+        response: format!("{head}{first}{}{tail}", marked.repeat(times)),
+        message: Value::Object(message),
+        ..case.clone()
+    })
 }
 
 /// A text of several lines, as it stands in a response.
@@ -445,6 +483,28 @@ mod tests {
             !reads(first, &case("I say:\n  no\n", "content", "no")),
             "{within:?}"
         );
+    }
+
+    /// Every line of an answer looks back to where a thought might have begun, which is too much where there are many.
+    #[test]
+    fn a_text_of_many_lines_has_to_be_read_as_well() {
+        let lost = [case("> a\n> b\n\n", "thought", "a\nb")];
+        let reads = |template| crate::judge::parse_whole(template, &lost[0]) == lost[0].message;
+        let read = |open: &str| {
+            let thought = format!(
+                r#"{{"open_pattern": "{open}", "close_pattern": "(?:\\n\\n|\\n(?=> ))", "repeats": true, "join": "\n", "content_args": {{"strip": false}}}}"#
+            );
+            let document = format!(
+                r#"{{"start_anchor": ">>", "fields": {{"thought": {thought}, "content": {{}}}}}}"#
+            );
+            Arc::new(ResponseTemplate::from_json(&document).unwrap())
+        };
+        let whole = read("(?:\\\\A> |(?<=\\\\A> [^\\\\n]*\\\\n(?:> [^\\\\n]*\\\\n)*)> )");
+        assert!(reads(&whole) && reads_many(&whole, &lost, "thought"));
+        // It reads two lines and no more.
+        let short = read("(?:\\\\A> |(?<=\\\\A> [^\\\\n]*\\\\n)> )");
+        assert!(reads(&short));
+        assert!(!reads_many(&short, &lost, "thought"));
     }
 
     /// Lines without marks are a text as others are; and one message shows too little.

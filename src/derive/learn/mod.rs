@@ -45,7 +45,7 @@ pub(in crate::derive) use again::{Again, written_again};
 use appraise::{Appraised, Shortfall, appraise};
 pub(in crate::derive) use claim::claimed;
 pub(in crate::derive) use constants::Constants;
-pub(in crate::derive) use lined::lined;
+pub(in crate::derive) use lined::{lined, reads_many};
 pub use recorded::Recorded;
 pub use report::{Addition, Responses, Short, Widening};
 pub(in crate::derive) use unclosed::ended_by_what_follows;

@@ -391,4 +391,10 @@ fn a_text_in_the_place_of_a_word_is_told_from_it() {
     let apart = fate(&derivation, "parts that begin alike", "told apart");
     assert_eq!(apart, Fate::Taken);
     assert!(derivation.document.fields.contains_key("recipient"));
+    // Within an answer it opens nothing.
+    let template =
+        crate::response_template::ResponseTemplate::from_value(&derivation.document.to_value());
+    let response = "to=you|Set to=5|6.<end>";
+    let message = crate::parser::parse_response(response, template.unwrap(), "", &[]).unwrap();
+    assert_eq!(message["content"], crate::value::Value::from("Set to=5|6."));
 }
