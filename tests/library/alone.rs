@@ -132,7 +132,7 @@ const KNOWN: &[(&str, [usize; 2])] = &[
     ("command_r_plus", [0, 3]),
     ("lfm2_5", [0, 9]),
     // The recipient is any name, which what follows tells from a function's.
-    ("muse_glimmer", [0, 3]),
+    ("muse_glimmer", [0, 4]),
     // A text of a line feed alone, which belongs to what closes it.
     ("qwen3_coder", [0, 1]),
 ];

@@ -211,7 +211,7 @@ fn unless(
     let begins = alternatives(["\\A".to_owned()].into_iter().chain(begins).collect());
     let begins = begins.unwrap_or_default();
     Delimiter::pattern(format!(
-        "(?<={begins}\\s{{0,4}})(?!{others}){own}{is_closed}"
+        "(?<={begins}\\s{{0,64}})(?!{others}){own}{is_closed}"
     ))
 }
 
