@@ -167,6 +167,31 @@ pub(crate) fn bit(field: usize) -> u64 {
         .unwrap_or(0)
 }
 
+/// The fields of further texts, beside the answer and the reasoning, whose opening text calls begin with as well: `to=` before a recipient,
+/// and before the name of a function.
+fn opened_as_calls(template: &ResponseTemplate, shown: &[(&Case, Parsed)]) -> BTreeSet<usize> {
+    let stretches = || {
+        let all = shown.iter().map(|(_, parsed)| parsed);
+        all.flat_map(|parsed| parsed.stretches.iter().map(move |one| (parsed, one)))
+    };
+    let texts = stretches().filter_map(|(_, stretch)| match stretch {
+        Stretch::Text { field, open, .. } if !open.trim().is_empty() => Some((*field, open.trim())),
+        _ => None,
+    });
+    let reasoning = texts.clone().map(|(field, _)| field).min();
+    let is_content = |field: usize| template.fields()[field].name == "content";
+    let further = texts.filter(|(field, _)| Some(*field) != reasoning && !is_content(*field));
+    let calls: BTreeSet<&str> = stretches()
+        .filter_map(|(parsed, stretch)| match stretch {
+            Stretch::Call(call) => parsed.text.get(call.opens..call.span.start),
+            Stretch::Text { .. } => None,
+        })
+        .collect();
+    let is_of_calls = |open: &str| calls.iter().any(|call| call.trim_start().starts_with(open));
+    let opened = further.filter(|(_, open)| is_of_calls(open));
+    opened.map(|(field, _)| field).collect()
+}
+
 impl Format {
     /// Reads it off responses. `end_tokens` are tokens at which an engine stops.
     pub(crate) fn of(
@@ -231,6 +256,16 @@ impl Format {
                 Ok(parsed) => shown.push((case, parsed)),
                 Err(why) if !format.left_out.contains(&why) => format.left_out.push(why),
                 Err(_) => {}
+            }
+        }
+        if is_rendered {
+            let opens = opened_as_calls(template, &shown);
+            shown.retain(|(_, parsed)| !opens.iter().any(|field| parsed.has_text_of(*field)));
+            for field in opens {
+                let name = &template.fields()[field].name;
+                format.left_out.push(format!(
+                    "texts of the field {name}: what opens them opens a call as well, and a call of a tool that is not there would be such a text"
+                ));
             }
         }
         for (_, parsed) in &shown {

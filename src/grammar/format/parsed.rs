@@ -24,6 +24,14 @@ pub(super) struct Parsed {
     pub(super) spaces: Spaces,
 }
 
+impl Parsed {
+    /// Returns true if it has a text of that field.
+    pub(super) fn has_text_of(&self, of: usize) -> bool {
+        let mut stretches = self.stretches.iter();
+        stretches.any(|one| matches!(one, Stretch::Text { field, .. } if *field == of))
+    }
+}
+
 #[derive(Debug)]
 pub(super) enum Stretch {
     Text {
