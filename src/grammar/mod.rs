@@ -104,7 +104,7 @@ impl WrittenFormat {
         Self(Format::of_template(template, end_tokens))
     }
 
-    /// Returns what was not understood of the responses, so that the grammar may refuse such.
+    /// Returns what of the responses the grammar leaves out and may refuse, since it was not understood or would allow what must not be.
     pub fn left_out(&self) -> impl Iterator<Item = String> {
         let format = &self.0;
         let values = format.style.unknown.iter();
@@ -133,10 +133,7 @@ impl WrittenFormat {
         let lazy = walk.lazy(&begun);
         notes.extend(self.0.assumed());
         for text in self.left_out() {
-            notes.push((
-                "left-out",
-                format!("a way to write is left out, since it was not understood: {text}"),
-            ));
+            notes.push(("left-out", format!("a way to write is left out: {text}")));
         }
         let findings = notes.into_iter();
         Ok(Grammar {

@@ -28,6 +28,7 @@ pub(super) struct Names {
     /// The first character of what closes a call, which an id at the end of the call's marker does not have in it, as a part of a character
     /// class. Empty where a call does not end behind its id.
     pub(super) end_of_id: String,
+    /// How the place of an id is read.
     pub(super) ids: Ids,
 }
 

@@ -156,9 +156,7 @@ pub(super) fn content(
 /// The places, as patterns without a length, at which the content begins behind a text that stands within what opens the content elsewhere: in
 /// `<to=user>` the content is opened by all of that, and behind `<to=` and a name by the `>` that closes the name.
 fn behind_its_header(analysis: &Analysis, open: &str) -> Vec<String> {
-    let texts = analysis.further.iter().map(|text| &text.markers);
-    let texts = texts.chain(&analysis.reasoning);
-    let within = texts.filter(|text| {
+    let within = marked(analysis).filter(|text| {
         let rest = open.strip_prefix(text.open.as_str());
         !text.open.is_empty()
             && !text.close.is_empty()
@@ -357,6 +355,12 @@ pub(super) fn placed(field: FieldDocument, slot: Option<&Slot>) -> FieldDocument
     }
 }
 
+/// The markers of the texts that stand between some: those under further keys, and the reasoning.
+fn marked(analysis: &Analysis) -> impl Iterator<Item = &Reasoning> {
+    let further = analysis.further.iter().map(|text| &text.markers);
+    further.chain(&analysis.reasoning)
+}
+
 /// Decides whether a part is told from another one that begins with the very text that opens it.
 fn are_told_apart(choices: &Choices) -> bool {
     let anyhow = [
@@ -407,8 +411,7 @@ fn parts_that_begin_with(
     let content = &analysis.content;
     let opens = content.open.iter().chain(&content.others);
     let beside = content.beside.iter().map(|one| &one.text);
-    let texts = analysis.further.iter().map(|text| &text.markers);
-    let texts = texts.chain(&analysis.reasoning).map(|text| &text.open);
+    let texts = marked(analysis).map(|text| &text.open);
     let texts = opens.chain(beside).chain(texts).map(|text| text.trim());
     let texts = texts.filter(|text| text.len() > own.len() && text.starts_with(own));
     let calls = analysis.calls.iter().filter(|calls| {
@@ -424,8 +427,7 @@ fn parts_that_begin_with(
 /// A pattern for what opens another part of a message than the one that `own` opens, whichever that is, or ends the turn.
 fn next_part(analysis: &Analysis, own: &str, ends: &Ends<'_>, choices: &Choices) -> String {
     let opens = analysis.content.open.iter().chain(&analysis.content.others);
-    let further = analysis.further.iter().map(|text| &text.markers);
-    let beside = further.chain(&analysis.reasoning).map(|text| &text.open);
+    let beside = marked(analysis).map(|text| &text.open);
     let beside = beside.filter(|open| !open.is_empty() && open.as_str() != own);
     let opens = opens.chain(beside).map(|open| slot::pattern(open.trim()));
     let calls = analysis.calls.iter();

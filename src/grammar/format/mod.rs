@@ -147,7 +147,7 @@ pub(crate) struct Format {
     pub(crate) sorted: bool,
     /// How arguments are written.
     pub(crate) style: Style,
-    /// Why what was not understood was left out, each with an example.
+    /// The ways to write that were left out, each with the reason or an example.
     pub(crate) left_out: Vec<String>,
     /// The fields, a bit each, of which a message keeps one region alone.
     pub(crate) once: u64,
@@ -264,7 +264,7 @@ impl Format {
             for field in opens {
                 let name = &template.fields()[field].name;
                 format.left_out.push(format!(
-                    "texts of the field {name}: what opens them opens a call as well, and a call of a tool that is not there would be such a text"
+                    "texts of the field {name}, since what opens them opens a call as well: a call of a tool that is not there would be such a text"
                 ));
             }
         }
