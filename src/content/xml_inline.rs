@@ -5,15 +5,15 @@ use std::ops::Range;
 use super::error::{ContentError, ContentErrorKind as Kind};
 use super::{Places, Tags, ValueParser};
 use crate::pattern::{Pattern, fixed_texts};
-use crate::value::{Map, Value, json};
+use crate::value::{Map, Value, json, python};
 
 #[derive(Debug, Clone)]
 pub(super) struct XmlInline {
     /// `None` only when it is unusable, which `note` was told.
     tag: Option<Pattern>,
-    /// The words by which broken tags are found: the fixed texts of a tag's pattern, and of the delimiter that opens a region, that have a
-    /// letter or a digit. Text between tags with such a word in it is a broken tag, or opens the next region behind a close that is
-    /// missing. Other text stands between tags on purpose, such as a comma, or the close of something around them.
+    /// The words by which broken tags are found behind the last tag: the fixed texts of a tag's pattern, and of the delimiter that opens a
+    /// region, that have a letter or a digit. Text there with such a word in it is a broken tag, or opens the next region behind a close
+    /// that is missing.
     words: Vec<String>,
     value_parser: ValueParser,
     /// Make a list of the values of a key that comes again.
@@ -63,7 +63,8 @@ impl XmlInline {
         &self.value_parser
     }
 
-    /// Parses the text. `pass_over` is told of tags that are broken, and of values that a later one with the same key replaces.
+    /// Parses the text. `pass_over` is told of text outside of tags that means something, and of values that a later one with the same key
+    /// replaces.
     pub(super) fn parse(
         &self,
         text: &str,
@@ -78,7 +79,10 @@ impl XmlInline {
         for found in tag.find_iter(text) {
             let found = found
                 .map_err(|error| ContentError::new(Kind::Limit, format!("tag_pattern: {error}")))?;
-            self.note(text, read..found.span.start, pass_over);
+            let before = read..found.span.start;
+            if has_letters(&text[before.clone()]) {
+                pass_over(before);
+            }
             read = found.span.end;
             let group = |name: &str| {
                 found
@@ -123,27 +127,30 @@ impl XmlInline {
                 }
             }
         }
-        self.note(text, read..text.len(), pass_over);
+        if self.is_lost_behind(&text[read..]) {
+            pass_over(read..text.len());
+        }
         Ok(Value::Object(out))
     }
 
-    /// Tells of a stretch between two tags, if it has a broken one.
-    fn note(&self, text: &str, span: Range<usize>, pass_over: &mut dyn FnMut(Range<usize>)) {
-        let between = &text[span.clone()];
-        if !between.is_empty()
-            && self
-                .words
-                .iter()
-                .any(|word| between.contains(word.as_str()))
-        {
-            pass_over(span);
-        }
+    /// Returns true if text behind the last tag means something: it has several words, or a word of the delimiters. A single other word
+    /// closes something around the tags, such as `</function>` where the region ends with `</tool_call>`.
+    fn is_lost_behind(&self, text: &str) -> bool {
+        let mut words = text
+            .split(python::is_space)
+            .filter(|word| has_letters(word));
+        words.nth(1).is_some() || self.words.iter().any(|word| text.contains(word.as_str()))
     }
+}
+
+/// Returns true if a text has a letter or a digit. Signs alone part the tags, such as a comma.
+fn has_letters(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
 }
 
 /// The fixed texts of a pattern that have a letter or a digit.
 fn words(pattern: &Pattern) -> Vec<String> {
     let mut words = fixed_texts(pattern);
-    words.retain(|word| word.chars().any(char::is_alphanumeric));
+    words.retain(|word| has_letters(word));
     words
 }

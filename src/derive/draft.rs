@@ -93,6 +93,7 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
         }
         amended.claim_all_text(&on, &options.engines)?;
         amended.end_unclosed_calls(&on, &options.engines);
+        amended.open_calls_at_their_body(&on, &options.engines);
         amended.read_again(&on, options)?;
         amended.spell_out(&on, options)?;
         amended.template()

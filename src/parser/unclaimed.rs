@@ -53,9 +53,9 @@ pub enum UnclaimedCause {
     NoField,
     /// A later region of the field took its place. A parser that forgets the text of such regions does not tell of it.
     Replaced,
-    /// The field's content parser passes over it: a tag of `xml-inline` that is broken, or the open of another region, which
-    /// show in a fixed text of the pattern that stands between two tags, a line of `kv-lines` without its separator, or a value of which a later one with
-    /// its key takes the place. What else stands between tags, as `</function>` behind the last parameter, is no loss.
+    /// The field's content parser passes over it: text with a letter or a digit between the tags of `xml-inline`, such as a tag that is
+    /// broken or a sentence that the model says within a call, a line of `kv-lines` without its separator, or a value of which a later one
+    /// with its key takes the place. A single word behind the last tag, such as `</function>`, is no loss unless the delimiters have it.
     PassedOver,
 }
 
@@ -331,7 +331,19 @@ mod tests {
                 .map(|(text, _)| text)
                 .collect()
         };
-        assert_eq!(found("<c>f\n<k=a>1</k>, <k=b>2</k></f></c>"), [""; 0]);
+        assert_eq!(found("<c>\n<k=a>1</k>, <k=b>2</k>\n</f></c>"), [""; 0]);
+        // A sentence of the model, at any place, and what should have been an argument.
+        let said = "Now, I say.";
+        assert_eq!(found(&format!("<c>{said}<k=a>1</k></c>")), [said]);
+        assert_eq!(
+            found(&format!("<c><k=a>1</k>{said}</f></c>")),
+            [format!("{said}</f>")]
+        );
+        assert_eq!(found("<c><k=a>1</k>b<k=c>2</k></c>"), ["b"]);
+        assert_eq!(
+            found("<c>{\"a\": 1, \"b\": 2}</c>"),
+            ["{\"a\": 1, \"b\": 2}"]
+        );
         assert_eq!(found("<c><k=a>1</k><k=b>2</c>"), ["<k=b>2"]);
         assert_eq!(found("<c><k=a>1</k></k> <k=b>2</k></c>"), ["</k> "]);
         assert_eq!(found("<c><k=a>1</k></f>\n<c><k=b>2</k></c>"), ["</f>\n<c>"]);

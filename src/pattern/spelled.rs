@@ -50,6 +50,9 @@ pub(crate) enum Sought {
 /// The steps that an attribution may take.
 const MAX_STEPS: usize = 200_000;
 
+/// How many repetitions of a part are told one after the other.
+const MAX_COPIES: u32 = 8;
+
 /// How many beginnings of matches are told at most.
 const MAX_ALTERNATIVES: usize = 64;
 
@@ -361,9 +364,20 @@ fn extend(node: &Node, alternatives: &mut Vec<(Vec<Sought>, bool)>) {
             Some(class) if repeat.max.is_none() => {
                 each(alternatives, Sought::Run(class, repeat.min))
             }
-            _ if repeat.min == 0 && repeat.max == Some(1) => {
-                let without = alternatives.clone();
-                extend(&repeat.node, alternatives);
+            _ if repeat.max.is_some() => {
+                let without = match repeat.min {
+                    0 => alternatives.clone(),
+                    _ => Vec::new(),
+                };
+                for _ in 0..repeat.min.clamp(1, MAX_COPIES) {
+                    extend(&repeat.node, alternatives);
+                }
+                // Behind the last that has to be there may stand another, or what follows.
+                if repeat.max > Some(1) && repeat.max != Some(repeat.min) {
+                    alternatives
+                        .iter_mut()
+                        .for_each(|(_, goes_on)| *goes_on = false);
+                }
                 for alternative in without {
                     if !alternatives.contains(&alternative) {
                         alternatives.push(alternative);
@@ -448,6 +462,10 @@ mod tests {
             alternatives(r"(?:<s>\s*)?<c>\s*(?P<n>\w+)>"),
             Some(vec!["<s> <c> +1>".to_owned(), "<c> +1>".to_owned()])
         );
+        let twice = vec!["<c> ".to_owned()];
+        assert_eq!(alternatives(r"(?:<c>\s*){1,2}(?=\{)"), Some(twice));
+        let in_section = vec!["<s> ".to_owned(), "<c>".to_owned()];
+        assert_eq!(alternatives(r"(?:<s>\s*){0,2}<c>"), Some(in_section));
         let close = r"(?:</t>\s*|(?=<c>(?:(?!</t>).)*</c>))";
         let ends = vec!["</t> ".to_owned(), "<c>+0</c>".to_owned()];
         assert_eq!(alternatives(close), Some(ends));

@@ -158,7 +158,7 @@ impl Maker {
                     }
                 }
                 _ => {
-                    let without = (repeat.min == 0 && repeat.max == Some(1)).then(|| all.clone());
+                    let without = (repeat.min == 0 && repeat.max.is_some()).then(|| all.clone());
                     let least = if without.is_some() {
                         1
                     } else {

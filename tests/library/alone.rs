@@ -129,7 +129,7 @@ const KNOWN: &[(&str, [usize; 2])] = &[
     // A text that ends with a blank: the PEG reads the blank, the response template strips it.
     ("lines", [0, 3]),
     // What closes the implicit field in the middle of a text, and other closes that depend on what stands around them.
-    ("command_r_plus", [0, 3]),
+    ("command_r_plus", [0, 2]),
     ("lfm2_5", [0, 9]),
     // The recipient is any name, which what follows tells from a function's.
     ("muse_glimmer", [0, 4]),

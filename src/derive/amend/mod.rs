@@ -255,6 +255,27 @@ impl Amended {
         }
     }
 
+    /// Lets a call open only where its body begins, and be opened twice.
+    ///
+    /// The proof stays as it is: of the responses that came back those in which a call opens are read again.
+    pub(super) fn open_calls_at_their_body(&mut self, bench: &Bench<'_>, engines: &[Engine]) {
+        let Some(calls) = &bench.analysis.calls else {
+            return;
+        };
+        let cases = &self.proof.judgement.cases;
+        let body = emit::beginning_of_bodies(calls);
+        let (document, scrutiny) = (&self.document, bench.scrutiny);
+        let opened =
+            learn::opened_at_their_body(engines, document, body.as_deref(), cases, scrutiny);
+        if let Some((document, told)) = opened {
+            self.document = document;
+            let told = told.join(", and ");
+            let told =
+                format!("models speak of what opens a call, or write it twice; so a call {told}");
+            self.findings.push(Finding::info("call-opening", told));
+        }
+    }
+
     /// Reads a delimiter of the reasoning that the model writes once more behind the prompt, unless it is preferred that such a one is text.
     ///
     /// The proof stays as it is: of the responses that came back those that could be read otherwise are read again.

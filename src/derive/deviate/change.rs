@@ -42,6 +42,21 @@ pub(super) fn changed(
             let (open, close) = (is_without && !marked.is_opened).then_some(shown)?;
             (format!("{open}\n\n{close}{text}"), message.clone())
         }
+        Deviation::ReasoningMissing => {
+            let close = marked.of_part(Part::Reasoning, false).next()?;
+            let start = match marked.of_part(Part::Reasoning, true).next() {
+                Some(open) => open.span.start,
+                None if marked.is_opened => 0,
+                None => return None,
+            };
+            let mut without_it = message.as_object()?.clone();
+            without_it.shift_remove(marked.reasoning);
+            // A reasoning in several parts is not missing with one of them.
+            let is_whole = marked.of_part(Part::Reasoning, false).count() == 1;
+            let is_closed = is_whole && !close.span.is_empty();
+            let response = is_closed.then(|| without(text, &(start..close.span.end)))?;
+            (response, Value::Object(without_it))
+        }
         Deviation::ReasoningOpenedTwice => {
             let closes = marked.of_part(Part::Reasoning, false).next()?;
             let open = marked.of_part(Part::Reasoning, true).next();
@@ -95,6 +110,28 @@ pub(super) fn changed(
             let close = marked.of_part(Part::Calls, false).last()?;
             let is_left = close.span.end < text.len();
             beside_calls(marked, is_left.then_some(close.span.end)?)?
+        }
+        Deviation::SectionOpenedTwice => {
+            let (open, _) = all.iter().find_map(section_of)?;
+            let first = marked.of_part(Part::Calls, true).next()?;
+            let is_begun = marked.text(first).starts_with(open) && !open.trim().is_empty();
+            let (before, behind) = text.split_at(first.span.start);
+            (
+                is_begun.then(|| format!("{before}{open}{behind}"))?,
+                message.clone(),
+            )
+        }
+        Deviation::SectionMissing => {
+            let (open, close) = all.iter().find_map(section_of)?;
+            let first = marked.of_part(Part::Calls, true).next()?;
+            let last = marked.of_part(Part::Calls, false).last()?;
+            let is_begun = marked.text(first).starts_with(open) && !open.trim().is_empty();
+            let is_ended = marked.text(last).ends_with(close);
+            let end = last.span.end.checked_sub(close.len())?;
+            let start = first.span.start + open.len();
+            let within = (is_begun && is_ended).then(|| text.get(start..end))??;
+            let (before, behind) = (&text[..first.span.start], &text[last.span.end..]);
+            ([before, within, behind].concat(), message.clone())
         }
         Deviation::CallOpenedTwice => {
             let open = marked.of_part(Part::Calls, true).next()?;
@@ -163,6 +200,33 @@ fn around_reasoning<'a>(marked: &Marked<'a>) -> Option<(&'a str, &'a str)> {
     let open = marked.of_part(Part::Reasoning, true).next()?;
     let close = marked.of_part(Part::Reasoning, false).next()?;
     Some((marked.text(open), marked.text(close)))
+}
+
+/// Returns what opens and closes the section of the calls: what stands before the first of several calls and not before the others, and
+/// what stands behind the last and not behind the others. Either is empty where the calls have nothing of the kind; `None` where a
+/// response has fewer than two calls.
+fn section_of<'a>(marked: &Marked<'a>) -> Option<(&'a str, &'a str)> {
+    let mut opens = marked
+        .of_part(Part::Calls, true)
+        .map(|mark| marked.text(mark));
+    let mut closes = marked
+        .of_part(Part::Calls, false)
+        .map(|mark| marked.text(mark));
+    let (first, second) = (opens.next()?, opens.next()?);
+    let (earlier, last) = (closes.next()?, closes.last()?);
+    // The calls' own names stand in what opens them: of the second, as much is common to both as comes before the name.
+    let own = second.trim_start_matches(python::is_space);
+    let head = own.chars().scan(0, |at, c| {
+        *at += c.len_utf8();
+        Some(*at)
+    });
+    let begins = head
+        .map_while(|end| first.find(&own[..end]))
+        .last()
+        .filter(|start| *start > 0);
+    let open = begins.map_or("", |start| &first[..start]);
+    let close = last.strip_prefix(earlier.trim_end_matches(python::is_space));
+    Some((open, close.unwrap_or_default()))
 }
 
 /// Returns the response with a delimiter twice; `None` where it has no text.

@@ -49,6 +49,8 @@ pub enum Deviation {
     SpaceDoubled,
     /// An empty reasoning comes first.
     ReasoningEmpty,
+    /// The reasoning is missing, with its markers.
+    ReasoningMissing,
     /// The reasoning is opened twice, or by the model although the prompt had opened it.
     ReasoningOpenedTwice,
     /// The reasoning is closed twice.
@@ -63,6 +65,10 @@ pub enum Deviation {
     TextBetweenCalls,
     /// Text stands behind the calls.
     TextBehindCalls,
+    /// The section of the calls is opened twice.
+    SectionOpenedTwice,
+    /// The calls stand without their section: what opens it before the first call and what closes it behind the last are missing.
+    SectionMissing,
     /// A call is opened twice.
     CallOpenedTwice,
     /// A call is not closed before the next.
@@ -102,7 +108,7 @@ pub struct DeviationVerdict {
 
 impl Deviation {
     /// All deviations, in the order in which reports have them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 26] = [
         Self::EndMissing,
         Self::EndTwice,
         Self::EndToken,
@@ -110,6 +116,7 @@ impl Deviation {
         Self::SpaceRemoved,
         Self::SpaceDoubled,
         Self::ReasoningEmpty,
+        Self::ReasoningMissing,
         Self::ReasoningOpenedTwice,
         Self::ReasoningClosedTwice,
         Self::ReasoningUnclosedBeforeCall,
@@ -117,6 +124,8 @@ impl Deviation {
         Self::TextBeforeCalls,
         Self::TextBetweenCalls,
         Self::TextBehindCalls,
+        Self::SectionOpenedTwice,
+        Self::SectionMissing,
         Self::CallOpenedTwice,
         Self::CallUnclosed,
         Self::LastCallUnclosed,
@@ -142,6 +151,7 @@ impl Deviation {
             Self::SpaceRemoved => "white space around markers removed",
             Self::SpaceDoubled => "white space in markers doubled",
             Self::ReasoningEmpty => "empty reasoning first",
+            Self::ReasoningMissing => "reasoning missing",
             Self::ReasoningOpenedTwice => "reasoning opened twice",
             Self::ReasoningClosedTwice => "reasoning closed twice",
             Self::ReasoningUnclosedBeforeCall => "reasoning not closed before a call",
@@ -149,6 +159,8 @@ impl Deviation {
             Self::TextBeforeCalls => "text before calls",
             Self::TextBetweenCalls => "text between calls",
             Self::TextBehindCalls => "text behind calls",
+            Self::SectionOpenedTwice => "section opened twice",
+            Self::SectionMissing => "calls without their section",
             Self::CallOpenedTwice => "call opened twice",
             Self::CallUnclosed => "call not closed before the next",
             Self::LastCallUnclosed => "last call not closed",

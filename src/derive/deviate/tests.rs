@@ -52,6 +52,7 @@ fn what_a_format_bears_is_told() {
         Deviation::EndTwice,
         Deviation::SpaceAdded,
         Deviation::ReasoningEmpty,
+        Deviation::ReasoningMissing,
         Deviation::ReasoningUnclosed,
         Deviation::ReasoningUnclosedBeforeCall,
         Deviation::TextBeforeCalls,
@@ -139,10 +140,11 @@ fn a_call_ends_a_reasoning_where_that_is_preferred() {
         ..Options::default()
     };
     let call = "<call f>{}</call>";
-    for (candidate, at_end, amid) in [
-        ("ends at the last calls", true, false),
-        ("goes on", false, false),
-        ("ends at a call", true, true),
+    for (candidate, at_end, without_end, amid) in [
+        ("ends at the last calls", true, false, false),
+        ("goes on", false, false, false),
+        ("ends at calls that end the response", true, true, false),
+        ("ends at a call", true, true, true),
     ] {
         let derived = derive(&source, &prefer("unclosed reasoning", candidate)).unwrap();
         let borne = is_borne(&derived.report, Deviation::ReasoningUnclosedBeforeCall);
@@ -154,6 +156,7 @@ fn a_call_ends_a_reasoning_where_that_is_preferred() {
             parsed.contains_key("tool_calls")
         };
         assert_eq!(is_call(format!("<think>So.\n{call}<end>")), at_end);
+        assert_eq!(is_call(format!("<think>So.\n{call}")), without_end);
         assert_eq!(is_call(format!("<think>So.\n{call} would do")), amid);
         assert!(is_call(format!(
             "<think>So.\n{call} would do</think>But no.{call}"
@@ -166,7 +169,7 @@ fn a_call_ends_a_reasoning_where_that_is_preferred() {
         (
             "unclosed reasoning",
             "ends",
-            "`ends at the last calls`, `goes on`, `ends at a call`",
+            "`ends at the last calls`, `goes on`, `ends at calls that end the response`, `ends at a call`",
         ),
     ] {
         let error = derive(&source, &prefer(decision, candidate)).unwrap_err();

@@ -27,6 +27,8 @@ use crate::derive::compare::{slot, text};
 use crate::derive::probe;
 use crate::derive::read::analysis::Analysis;
 use crate::derive::read::arguments::{Pairs, Style};
+use crate::derive::read::calls::ToolCalls;
+use crate::derive::read::cut::Body;
 use crate::judge::slot::Slot;
 use crate::response_template::{Delimiter, Document, FieldDocument};
 use crate::value::{Map, Value, json};
@@ -149,6 +151,24 @@ fn value_beginning(argument: &Pairs) -> &'static str {
             is_whole: false, ..
         } => NEARLY_JSON_BEGINNING,
         _ => JSON_BEGINNING,
+    }
+}
+
+/// A pattern for what the body of every call begins with, or what closes a call that has none; `None` where that varies.
+pub(super) fn beginning_of_bodies(calls: &ToolCalls) -> Option<String> {
+    let constant = |marker: &str| {
+        let constant = slot::constant(marker.trim_start()).trim_end();
+        (!constant.is_empty()).then(|| text::escape_loosely(constant))
+    };
+    match &calls.body {
+        Body::Pairs(pairs) => {
+            let (argument, close) = (constant(&pairs.open)?, constant(&calls.call.1)?);
+            Some(match argument == close {
+                true => argument,
+                false => format!("{argument}|{close}"),
+            })
+        }
+        body => constant(body.first_sign()?.encode_utf8(&mut [0; 4])),
     }
 }
 

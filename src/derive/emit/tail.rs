@@ -26,35 +26,38 @@ pub(super) fn or_the_end(marker: &str, text_end: &str) -> String {
     format!("(?:{whole}\\s*|{beginning}\\s*{text_end})")
 }
 
+/// How many characters of a marker have a place of their own in a pattern for its beginnings. Text that begins with so many of them is the
+/// marker's.
+const SPELLED: usize = 40;
+
 /// How many digits a number has at most.
 const DIGITS: usize = 6;
 
 /// A pattern for any beginning of the marker that is not all of it; `None` for a marker of one character, and where the marker's length
 /// varies by more than the digits of numbers.
+///
+/// Each character has its place in the pattern. Any shorter one, such as two characters and whatever follows, would take text that only
+/// begins as the marker does, and nobody would hear of it: what a delimiter takes goes to no field.
 fn beginning(marker: &str) -> Option<String> {
     if marker.contains(slot::MORE) {
         return beginning_with_more(marker);
     }
-    let numbers = marker.matches(slot::NUMBER).count();
-    let edges = marker.chars().take(2).chain(marker.chars().last());
+    let edges = marker.chars().take(1).chain(marker.chars().last());
     if slot::any(&marker.replace(slot::NUMBER, "")) || edges.into_iter().any(slot::is_one) {
         return None;
     }
-    let signs: Vec<char> = marker.chars().collect();
-    let [first, rest @ .., last] = signs.as_slice() else {
-        return None;
+    let (last, _) = marker.char_indices().next_back()?;
+    let (spelled, rest) = match marker.char_indices().nth(SPELLED) {
+        Some((end, _)) if end < last => marker[..last].split_at(end),
+        _ => (&marker[..last], ""),
     };
-    let first = escape(&first.to_string());
-    let Some((second, middle)) = rest.split_first() else {
-        return Some(first);
+    let numbers = rest.matches(slot::NUMBER).count();
+    let rest = match rest.chars().count() + numbers * DIGITS {
+        0 => String::new(),
+        most => format!(".{{0,{most}}}"),
     };
-    // The first two characters tell a marker from other text. Of the rest it is enough that it may still become the marker.
-    let rest = if rest.contains(last) {
-        format!(".{{0,{}}}", middle.len() + numbers * DIGITS)
-    } else {
-        format!("[^{}]*", slot::stop(&last.to_string()))
-    };
-    Some(format!("{first}(?:{}{rest})?", escape(&second.to_string())))
+    let beginning = some_of(spelled, &rest);
+    (!beginning.is_empty()).then_some(beginning)
 }
 
 /// A pattern for any beginning of a marker in which a text is repeated; `None` where there are other slots than that and numbers.
@@ -121,7 +124,9 @@ mod tests {
                     let found = content(&pattern, &format!("{response}\n"));
                     assert_eq!(found.as_deref(), Some("Hi"), "{response} and a line feed");
                 }
-                for text in ["text", "<3", "-x"] {
+                // What only begins as the marker does is text.
+                let (some, _) = marker.split_at(marker.len() - 1);
+                for text in ["text", "<3", "-x", &format!("{some} more text")] {
                     let found = content(&pattern, &format!("Hi</c>{text}"));
                     assert_eq!(found.as_deref(), Some(text));
                 }
@@ -149,6 +154,17 @@ mod tests {
             let found = content(&pattern, &format!("Hi</c>{text}"));
             assert_eq!(found.as_deref(), Some(text), "no beginning of the list");
         }
+        // Of a long marker as many characters are spelled as tell it from any text.
+        let long = format!("<{}>", "abc ".repeat(50));
+        let pattern = format!("</c>{}", optional(&long, "\\Z"));
+        for at in 0..=long.len() {
+            let response = format!("Hi</c>{}", &long[..at]);
+            let found = content(&pattern, &response);
+            assert_eq!(found.as_deref(), Some("Hi"), "{response}");
+        }
+        let text = "<abc abc more text";
+        let found = content(&pattern, &format!("Hi</c>{text}"));
+        assert_eq!(found.as_deref(), Some(text));
         let counted = optional(&format!("-- {} messages --", slot::NUMBER), "\\Z");
         for at in 0..="-- 12 messages --".len() {
             let response = format!("Hi</c>{}", &"-- 12 messages --"[..at]);

@@ -571,13 +571,13 @@ pub(super) fn reasoning(
         return field(close);
     };
     let written = Written::new(analysis, calls, ends_of, choices);
-    let last = written.last();
+    let [ended, last] = written.last();
     let [made, spoken_of] = unclosed_examples(reasoning, calls);
     let candidates = [
-        last.is_some().then(|| {
+        ended.is_some().then(|| {
             Candidate::new(
                 "ends at the last calls",
-                "what opens calls ends a reasoning, too, if nothing closes it and the response ends with them",
+                "what opens calls ends a reasoning, too, if nothing closes it and the turn ends behind them",
                 format!(
                     "models leave out what closes the reasoning before a call, as in {made}, and a reasoning that speaks of one goes on behind it, as in {spoken_of}"
                 ),
@@ -592,6 +592,16 @@ pub(super) fn reasoning(
             ),
             Unclosed::GoesOn,
         )),
+        last.is_some().then(|| {
+            Candidate::new(
+                "ends at calls that end the response",
+                "what opens calls ends a reasoning, too, if nothing closes it and the response ends behind them, with what ends the turn or without",
+                format!(
+                    "an engine may stop before what ends the turn; but a parser that is given the response in pieces takes the end of what has arrived for that of the response, and finds a call in {spoken_of}"
+                ),
+                Unclosed::EndsAtCallsAtTheEnd,
+            )
+        }),
         Some(Candidate::new(
             "ends at a call",
             "what opens a call ends a reasoning, too",
@@ -604,12 +614,17 @@ pub(super) fn reasoning(
         candidates.into_iter().flatten(),
     );
     let next = written.beginning();
+    let last = match unclosed {
+        Some(Unclosed::EndsAtTheLastCalls) => ended,
+        Some(Unclosed::EndsAtCallsAtTheEnd) => last,
+        _ => None,
+    };
     let next = match (unclosed, last) {
-        (Some(Unclosed::EndsAtTheLastCalls), Some(last)) => {
+        (Some(Unclosed::EndsAtACall), _) => format!("(?={next})"),
+        (_, Some(last)) => {
             let marker = slot::pattern(&reasoning.close);
             format!("(?={next}(?:(?!{marker}).)*{last})")
         }
-        (Some(Unclosed::EndsAtACall), _) => format!("(?={next})"),
         _ => return field(close),
     };
     let own = close.map(super::patterns);
@@ -669,5 +684,6 @@ fn behind_text(reasoning: &Reasoning) -> Option<Candidate<Delimiter>> {
 enum Unclosed {
     EndsAtTheLastCalls,
     GoesOn,
+    EndsAtCallsAtTheEnd,
     EndsAtACall,
 }

@@ -351,14 +351,21 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// A pattern for what closes the last call where the response ends with it; `None` where nothing closes a call.
-    pub(super) fn last(&self) -> Option<String> {
+    /// A pattern for what closes the last call with what ends the turn behind it, and one where the response may also end there; `None`
+    /// where nothing closes a call, and for the first where nothing ends a turn.
+    pub(super) fn last(&self) -> [Option<String>; 2] {
         let closes = [self.calls.section.1.trim(), self.calls.call.1.trim()];
-        let close = closes.into_iter().find(|close| !close.is_empty())?;
+        let close = closes.into_iter().find(|close| !close.is_empty());
+        let close = close.map(slot::pattern);
         let ends = self.ends.markers.iter().map(|end| slot::pattern(end));
         let end = super::alternatives(ends.collect());
-        let end = end.map_or_else(String::new, |end| format!("(?:{end}\\s*)?"));
-        Some(format!("{}\\s*{end}\\Z", slot::pattern(close)))
+        let may_end = end.as_ref();
+        let may_end = may_end.map_or_else(String::new, |end| format!("(?:{end}\\s*)?"));
+        let ended = close.as_ref().zip(end);
+        [
+            ended.map(|(close, end)| format!("{close}\\s*{end}")),
+            close.map(|close| format!("{close}\\s*{may_end}\\Z")),
+        ]
     }
 
     /// A condition, as a look-behind, that an argument or the name of a call without arguments ends here. It is needed where the same text

@@ -353,6 +353,8 @@ mod tests {
             r"</call>\s*(?:</calls>\s*)?",
             r"<\|end\|>\s*(?:</s>)?\s*",
             r"(?:<calls>\s*)?<call>\s*",
+            r"(?:<calls>\s*){0,2}<call>\s*",
+            r"(?:<call>\s*){1,2}",
             r"<arg type=(?:text|number)>(?P<value>.*?)</arg>",
             r"(?:<end>|<stop>)\s*",
             r"</call>\s*(?:</calls>\s*|<(?:/[^>]*)?\s*\Z)?",

@@ -40,6 +40,9 @@ pub(super) enum Part {
 /// How many choices a sequence may have: they are looked at together.
 const MAX_CHOICES: usize = 8;
 
+/// How many repetitions of a part are taken apart as copies of it.
+const MAX_COPIES: u32 = 3;
+
 /// The parts of a pattern; `None` where something in it leaves a choice that the text does not decide. `names` are the named
 /// groups with their numbers.
 pub(super) fn take_apart(node: &Node, names: &[(String, usize)]) -> Option<Vec<Part>> {
@@ -133,6 +136,31 @@ fn add_parts(node: &Node, names: &[(String, usize)], parts: &mut Vec<Part>) -> O
             };
             parts.push(Part::Choice {
                 alternatives,
+                optional: true,
+            });
+        }
+        // So many copies at once, and as many of the others as there are, the most of them first.
+        Node::Repeat(repeat)
+            if repeat
+                .max
+                .is_some_and(|max| max <= MAX_COPIES && max > repeat.min)
+                && repeat.kind == RepeatKind::Greedy
+                && !matches!(repeat.node, Node::Char(_) | Node::Class(_)) =>
+        {
+            let copies = |many: u32| {
+                let all = (0..many).map(|_| alternative(&repeat.node, names));
+                Some(
+                    all.collect::<Option<Vec<_>>>()?
+                        .into_iter()
+                        .flatten()
+                        .collect::<Vec<_>>(),
+                )
+            };
+            parts.extend(copies(repeat.min)?);
+            let spare = repeat.max.unwrap_or_default() - repeat.min;
+            let alternatives = (1..=spare).rev().map(copies);
+            parts.push(Part::Choice {
+                alternatives: alternatives.collect::<Option<_>>()?,
                 optional: true,
             });
         }

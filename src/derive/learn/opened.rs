@@ -1,0 +1,240 @@
+//! Calls that open only where their body begins, and that a model opens twice.
+//!
+//! A model speaks of the marker that opens its calls, and writes it twice. Where nothing more than that marker is asked for, `Wrap it in <call>, please` opens a
+//! call whose body is prose: that is an error where the body is JSON, and a call of the tool `please` where the name stands there. So a call is taken to open only
+//! where what begins every body follows: `<call>` before `{`. And `<call><call>{` opens one call.
+//!
+//! Where a name ends the marker, what follows also says that the name has ended: of `<call>get_wea`, where a response is cut short, no call is made. Where the
+//! marker goes on behind the name, as in `<call name="f">`, it is no word that anybody says by chance, and stays as it is.
+//!
+//! What opens the section of the calls may stand there twice as well.
+//!
+//! Nothing that the renders prove is lost: the responses in which a call opens are parsed again, once for each change, of which there are three at most.
+
+use std::sync::Arc;
+
+use super::CALLS_KEY;
+use super::widening;
+use crate::derive::compare::pattern::{SPACE, grouped, looks_around, optional_beginning};
+use crate::judge::{self, Case, Scrutiny};
+use crate::pattern::Pattern;
+use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
+
+/// The way in which the name of a call is written into a pattern.
+const NAMED: &str = "(?P<";
+
+/// Returns the response template with calls that open only where their body begins, or that may be opened twice, and what of that holds, in words; `None` where
+/// none of it does. `body` is a pattern for what every body begins with; `None` where that varies.
+pub(in crate::derive) fn opened_at_their_body(
+    engines: &[Engine],
+    document: &Document,
+    body: Option<&str>,
+    cases: &[Case],
+    scrutiny: Scrutiny,
+) -> Option<(Document, Vec<&'static str>)> {
+    let mut now = document.clone();
+    let mut told = Vec::new();
+    let refused = Engine::refusals(engines, document);
+    let seen = Pattern::regex(&widening::source(
+        document.fields.get(CALLS_KEY)?.open.as_ref()?,
+    ));
+    let seen = seen.ok()?;
+    let others = cases.iter();
+    let others = others.filter(|case| !matches!(seen.search(&case.response, 0), Ok(None)));
+    let others: Vec<&Case> = others.collect();
+    for change in [Change::AtTheBody, Change::Twice, Change::SectionTwice] {
+        let Some(open) = change.of(&now, body) else {
+            continue;
+        };
+        let mut changed = now.clone();
+        changed.fields.get_mut(CALLS_KEY)?.open = Some(Delimiter::pattern(open));
+        let template = ResponseTemplate::from_value(&changed.to_value());
+        let is_kept = template.map(Arc::new).is_ok_and(|template| {
+            others.iter().all(|case| {
+                let (parsed, error) = judge::parse(&template, case, scrutiny);
+                error.is_none() && parsed == case.message
+            })
+        });
+        if is_kept && Engine::refusals(engines, &changed) <= refused {
+            now = changed;
+            told.push(change.told());
+        }
+    }
+    (!told.is_empty()).then_some((now, told))
+}
+
+/// A change of what opens a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    AtTheBody,
+    Twice,
+    SectionTwice,
+}
+
+impl Change {
+    /// The pattern with the change; `None` where there is nothing to change.
+    fn of(self, document: &Document, body: Option<&str>) -> Option<String> {
+        let field = document.fields.get(CALLS_KEY)?;
+        let open = widening::source(field.open.as_ref()?);
+        let (section, own) = optional_beginning(&open);
+        match self {
+            Self::AtTheBody => {
+                let own = own.strip_suffix(SPACE).unwrap_or(own);
+                let is_bare = !own.contains(NAMED) || own.ends_with(')');
+                let ahead = body?;
+                let is_told = looks_around(own) || own.is_empty();
+                (is_bare && !is_told)
+                    .then(|| format!("{section}{}{SPACE}(?={ahead})", grouped(own)))
+            }
+            Self::Twice => {
+                let (marker, ahead) = own.split_once("(?=")?;
+                let (marker, ahead) = (marker.strip_suffix(SPACE)?, ahead.strip_suffix(')')?);
+                // A parser of pieces takes the first character of a marker for that of a body that begins alike.
+                let is_alike = ahead.split('|').any(|sign| marker.starts_with(sign));
+                let is_plain = !marker.contains(NAMED) && !looks_around(marker) && !is_alike;
+                is_plain.then(|| {
+                    let marker = grouped(marker);
+                    format!("{section}(?:{marker}{SPACE}){{1,2}}(?={ahead})")
+                })
+            }
+            Self::SectionTwice => {
+                let within = section.strip_prefix("(?:")?.strip_suffix(")?")?;
+                let is_one = optional_beginning(section).0 == section && !within.contains(")?(");
+                let is_plain = !within.contains(NAMED) && !looks_around(within);
+                (is_one && is_plain).then(|| format!("(?:{within}){{0,2}}{own}"))
+            }
+        }
+    }
+
+    fn told(self) -> &'static str {
+        match self {
+            Self::AtTheBody => "opens only where its body begins",
+            Self::Twice => "may be opened twice",
+            Self::SectionTwice => "may stand in a section that is opened twice",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::chat_template;
+    use crate::derive::{Derivation, Deviation, Options, derive};
+    use crate::parser::parse_response;
+    use crate::response_template::{Engine, ResponseTemplate};
+    use crate::value::{Value, json};
+
+    /// A chat template whose calls are written by `calls`, for a variable `c`, in a section between these two texts.
+    fn derived(calls: &str, section: [&str; 2], engines: &[Engine]) -> Derivation {
+        let [open, close] = section;
+        let source = format!(
+            "{{%- if tools %}}<tools>{{{{ tools | tojson }}}}<end>{{% endif -%}}
+{{%- for m in messages -%}}<{{{{ m.role }}}}>{{{{ m.content or '' }}}}
+{{%- if m.tool_calls %}}{open}{{% for c in m.tool_calls %}}{calls}{{% endfor %}}{close}{{% endif -%}}
+<end>{{%- endfor -%}}
+{{%- if add_generation_prompt %}}<assistant>{{% endif -%}}"
+        );
+        let source = chat_template::from_text("it", &source).unwrap();
+        let options = Options::default().engines(engines.to_vec());
+        let derived = derive(&source, &options).unwrap();
+        assert!(derived.report.verified, "{:#?}", derived.report.findings);
+        derived
+    }
+
+    const JSON: &str = r#"<call>{"name": {{ c.function.name | tojson }}, "arguments": {{ c.function.arguments | tojson }}}</call>"#;
+
+    const NAMED: &str = "<call>{{ c.function.name }}{% for k, v in c.function.arguments.items() %}<arg {{ k }}>{{ v if v is string else v | tojson }}</arg>{% endfor %}</call>";
+
+    const CLOSED: &str = "<call {{ c.function.name }}>{% for k, v in c.function.arguments.items() %}<arg {{ k }}>{{ v if v is string else v | tojson }}</arg>{% endfor %}</call>";
+
+    /// The pattern that opens a call.
+    fn open(derived: &Derivation) -> String {
+        let open = derived.document.fields["tool_calls"].open.as_ref();
+        open.unwrap().as_pattern()
+    }
+
+    /// The content of a response, and how many calls it has.
+    fn read(derived: &Derivation, response: &str) -> (String, usize) {
+        let template = ResponseTemplate::from_value(&derived.document.to_value()).unwrap();
+        let message = parse_response(response, template, "", &[]).unwrap();
+        let content = message.get("content").and_then(Value::as_str);
+        let calls = message.get("tool_calls").and_then(Value::as_array);
+        let calls = calls.map_or(0, <[Value]>::len);
+        (content.unwrap_or_default().to_owned(), calls)
+    }
+
+    #[test]
+    fn a_marker_that_is_spoken_of_opens_no_call() {
+        for calls in [JSON, NAMED] {
+            let derived = derived(calls, ["", ""], &[]);
+            let said = "Wrap it in <call> element, please.";
+            assert_eq!(
+                read(&derived, &format!("{said}<end>")),
+                (said.to_owned(), 0)
+            );
+        }
+        // Where the response is cut short in a name, nobody knows the name.
+        let named = derived(NAMED, ["", ""], &[]);
+        assert_eq!(read(&named, "<call>get_wea").1, 0);
+        assert_eq!(read(&named, "<call>ping</call><end>").1, 1);
+        assert_eq!(
+            open(&named),
+            r"<call>\s*(?P<name>[^\s<]+)\s*(?=<arg|</call>)"
+        );
+    }
+
+    #[test]
+    fn a_call_may_be_opened_twice() {
+        let derived = derived(JSON, ["", ""], &[]);
+        assert_eq!(open(&derived), r"(?:<call>\s*){1,2}(?=\{)");
+        let call = r#"{"name": "f", "arguments": {}}</call>"#;
+        for opened in ["<call>", "<call><call>", "<call>\n<call>\n"] {
+            let response = format!("Hm.{opened}{call}<end>");
+            assert_eq!(
+                read(&derived, &response),
+                ("Hm.".to_owned(), 1),
+                "{response}"
+            );
+        }
+        let codes = derived.report.findings.iter().map(|finding| finding.code);
+        assert!(codes.into_iter().any(|code| code == "call-opening"));
+    }
+
+    #[test]
+    fn a_section_may_be_opened_twice() {
+        let derived = derived(CLOSED, ["<all>", "</all>"], &[]);
+        let call = "<call f><arg a>1</arg></call></all><end>";
+        for opened in ["", "<all>", "<all>\n<all>"] {
+            let response = format!("Hm.{opened}{call}");
+            assert_eq!(
+                read(&derived, &response),
+                ("Hm.".to_owned(), 1),
+                "{response}"
+            );
+        }
+        let borne = |wanted| {
+            let mut all = derived.report.deviations.iter();
+            let found = all.find(|verdict| verdict.deviation == wanted).unwrap();
+            found.tried > 0 && found.tried == found.came_back
+        };
+        assert!(borne(Deviation::SectionOpenedTwice));
+        assert!(borne(Deviation::SectionMissing));
+    }
+
+    /// A marker that goes on behind the name says enough, and so does one that looks around; and an engine without look-ahead gets none.
+    #[test]
+    fn other_calls_stay_as_they_are() {
+        assert_eq!(
+            open(&derived(CLOSED, ["", ""], &[])),
+            r#"<call\s+(?P<name>[^\s><]+)\s*>\s*"#
+        );
+        let engines: Vec<Engine> = Engine::ALL.to_vec();
+        assert!(!open(&derived(JSON, ["", ""], &engines)).contains("(?="));
+        let array = JSON
+            .replace("<call>", "")
+            .replace("</call>", "{{ ',' if not loop.last }}");
+        let listed = derived(&array, ["[CALLS][", "]"], &[]);
+        // What opens the section begins as its body does, which a parser of pieces cannot tell apart.
+        let twice = json::quote(&open(&listed)).matches("CALLS").count();
+        assert_eq!(twice, 1, "{}", open(&listed));
+    }
+}
