@@ -18,21 +18,30 @@ use crate::pattern::{Captures, Cursor, MatchError, Progress, Window};
 use crate::response_template::ResponseTemplate;
 
 /// The limit on the bytes that are searched again in one response, each time that something waits in it. Beyond the limit nothing is said.
-const MAX_SEARCHED: usize = 4_000;
+pub(super) const MAX_SEARCHED: usize = 4_000;
+
+/// The limit for a response that is read at length.
+pub(super) const MAX_SEARCHED_AT_LENGTH: usize = 200_000;
 
 /// The length in bytes from which on a held text is searched further than it has arrived. A short text waits for a marker to be whole, for
 /// which a search at each character costs less; a long one waits where a pattern looks ahead.
 const LEAST_HELD: usize = 24;
 
 /// The text in which the reference, fed one character at a time, finds another delimiter than in the whole; `None` where it finds
-/// the same ones. `prefix` is what the parser reads of the prompt, which is one piece.
-pub(super) fn misread(template: &ResponseTemplate, prefix: &str, response: &str) -> Option<String> {
+/// the same ones, or where that takes more than the limit. `prefix` is what the parser reads of the prompt, which is one piece.
+pub(super) fn misread(
+    template: &ResponseTemplate,
+    prefix: &str,
+    response: &str,
+    limit: usize,
+) -> Option<String> {
     let text = [prefix, response].concat();
     let characters = response.char_indices().map(|(at, c)| at + c.len_utf8());
     let ends = std::iter::once(0).chain(characters);
     let ends: Vec<usize> = ends.map(|end| prefix.len() + end).collect();
-    let all = Arriving::new(template, &text).read(&[text.len()]).ok()??;
-    let pieces = Arriving::new(template, &text).read(&ends).ok()??;
+    let arriving = || Arriving::new(template, &text, limit);
+    let all = arriving().read(&[text.len()]).ok()??;
+    let pieces = arriving().read(&ends).ok()??;
     let same = all.iter().zip(&pieces).take_while(|(a, b)| a == b).count();
     let other = pieces.get(same).or_else(|| all.get(same))?;
     Some(text[other.span.clone()].to_owned())
@@ -72,7 +81,7 @@ enum Sighted {
 }
 
 impl<'t> Arriving<'t> {
-    fn new(template: &'t ResponseTemplate, text: &'t str) -> Self {
+    fn new(template: &'t ResponseTemplate, text: &'t str, limit: usize) -> Self {
         Self {
             template,
             text,
@@ -82,7 +91,7 @@ impl<'t> Arriving<'t> {
             searches: template.plan().sought.iter().map(|_| None).collect(),
             barren: template.plan().sought.iter().map(|_| (0, 0)).collect(),
             passed: Vec::new(),
-            left: MAX_SEARCHED,
+            left: limit,
         }
     }
 
@@ -283,7 +292,7 @@ mod tests {
     fn misread_in(fields: &str, prefix: &str, response: &str) -> Option<String> {
         let document = format!(r#"{{"start_anchor": "A:", "fields": {{{fields}}}}}"#);
         let template = ResponseTemplate::from_json(&document).expect("a response template");
-        misread(&template, prefix, response)
+        misread(&template, prefix, response, MAX_SEARCHED)
     }
 
     /// Delimiters that `docs/differences.md` names, and others like them that are read alike.
@@ -366,6 +375,23 @@ mod tests {
         let fields = r#""content": {"close": ["abcd", "b"]}"#;
         assert_eq!(misread_in(fields, "abcd", ""), None);
         assert_eq!(misread_in(fields, "ab", "cd"), Some("b".to_owned()));
+    }
+
+    /// A look-ahead finds the end of what has arrived, which is gone with the next piece; a long text takes more searches than are made as a rule.
+    #[test]
+    fn the_end_of_what_has_arrived_is_that_of_the_text() {
+        let document = r#"{"start_anchor": "A:", "fields": {"thinking": {"open": "<t>",
+            "close_pattern": "</t>|(?=<c>(?:(?!</t>).)*</c>(?:<end>)?\\Z)"}, "content": {}}}"#;
+        let template = ResponseTemplate::from_json(document).expect("a response template");
+        for (body, limits) in [
+            ("{}".to_owned(), [true, true]),
+            ("{}".repeat(90), [false, true]),
+        ] {
+            let response = format!("<t>So <c>{body}</c> it is</t>No.");
+            let found = [MAX_SEARCHED, MAX_SEARCHED_AT_LENGTH]
+                .map(|limit| misread(&template, "", &response, limit).is_some());
+            assert_eq!(found, limits, "{body}");
+        }
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(crate) enum Scrutiny {
     Whole,
     /// The whole, and one character at a time, by our parser and as transformers reads it.
     Pieces,
-    /// As [`Self::Pieces`], and in pieces of every size.
+    /// As [`Self::Pieces`], and in pieces of every size, however much of it has to be read again.
     EverySize,
 }
 
@@ -134,7 +134,11 @@ impl Parses {
         if self.scrutiny == Scrutiny::Whole || error.is_some() {
             return (parsed, error);
         }
-        let find = || arrival::misread(&self.template, prompted, response);
+        let limit = match self.scrutiny {
+            Scrutiny::EverySize => arrival::MAX_SEARCHED_AT_LENGTH,
+            Scrutiny::Whole | Scrutiny::Pieces => arrival::MAX_SEARCHED,
+        };
+        let find = || arrival::misread(&self.template, prompted, response, limit);
         let error = misread.get_or_insert_with(find).as_deref().map(|misread| {
             format!(
                 "transformers, fed one character at a time, reads {} otherwise",

@@ -104,7 +104,7 @@ fn broken(document: &Value) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// With a sign put into its first word; `None` where it has none.
+/// With a sign put into its first word, wherever it stands; `None` where it has none.
 fn misspelt(delimiter: &str) -> Option<String> {
     let is_word = |at: usize| {
         let (before, from) = delimiter.split_at(at);
@@ -117,8 +117,18 @@ fn misspelt(delimiter: &str) -> Option<String> {
     let (at, first) = delimiter
         .char_indices()
         .find(|(at, c)| c.is_alphabetic() && is_word(*at))?;
-    let at = at + first.len_utf8();
-    Some(format!("{}~{}", &delimiter[..at], &delimiter[at..]))
+    let word: String = delimiter[at..]
+        .chars()
+        .take_while(|c| c.is_alphabetic())
+        .collect();
+    let (head, tail) = word.split_at(first.len_utf8());
+    let misspelt = format!("{head}~{tail}");
+    // The names of groups stay as they are.
+    let spoilt = delimiter.replace(&word, &misspelt);
+    let spoilt = ["(?P<", "(?P="].iter().fold(spoilt, |spoilt, group| {
+        spoilt.replace(&format!("{group}{misspelt}"), &format!("{group}{word}"))
+    });
+    Some(spoilt)
 }
 
 /// The fixtures alone find nearly every delimiter that is misspelt, and tell which it is.

@@ -51,7 +51,8 @@ def renamed(document, renaming):
 
 ONE = r"(?:\\[^A-Za-z]|[^\\()\[\]{}|*+?.^$])"
 SET = r"\[\^(?:\\.|[^\]\\])*\]"
-BEGINNING = rf"(?P<first>{ONE})(?:\(\?:{ONE}(?:\.\{{0,\d+\}}|{SET}\*)\)\?)?"
+UNIT = rf"(?:{ONE}|\\s\*|\\d\+)"
+BEGINNING = rf"(?P<first>{ONE})(?P<more>(?:\(\?:{UNIT}+)*(?:\.\{{0,\d+\}})?(?:\)\?)*)"
 
 
 def alternative(pattern, end):
@@ -72,10 +73,12 @@ def alternative(pattern, end):
 def without_beginnings(pattern):
     """A pattern without what a marker may be cut down to at the end of a text.
 
-    `(?:</s>\\s*|<(?:/[^>]*)?\\s*\\Z)?` becomes `(?:</s>\\s*)?`: the second way is a beginning of the first, and is there only where
-    the marker has two signs or more. `(?:</s>\\s*|(?:<(?:/[^>]*)?)?\\s*\\Z)` becomes `(?:</s>\\s*|\\s*\\Z)` for the same reason."""
+    `(?:</s>\\s*|<(?:/(?:s)?)?\\s*\\Z)?` becomes `(?:</s>\\s*)?`: the second way is a beginning of the first, and is there only where
+    the marker has two signs or more. `(?:</s>\\s*|(?:<(?:/(?:s)?)?)?\\s*\\Z)` becomes `(?:</s>\\s*|\\s*\\Z)` for the same reason."""
 
     def kept(match):
+        if match["more"].count("(?:") != match["more"].count(")?"):
+            return match[0]
         if not pattern[alternative(pattern, match.start()) :].startswith(match["first"]):
             return match[0]
         return "|\\s*" + match["end"] if match[0].startswith("|(?:") else ""

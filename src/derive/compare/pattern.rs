@@ -16,7 +16,7 @@ const MAX_SPACE: usize = 4;
 const MAX_RUN: usize = 64;
 
 /// How a named group begins.
-const NAMED: &str = "(?P<";
+pub(in crate::derive) const NAMED: &str = "(?P<";
 
 /// How deep within groups a place of a pattern is.
 #[derive(Debug, Clone, Copy, Default)]
@@ -125,6 +125,16 @@ pub(in crate::derive) fn without_references(source: &str, whole: &str) -> Option
     }
     without.push_str(rest);
     Some(without)
+}
+
+/// The pattern with a reference in the place of its only named group, for the same text once more: `<(?P<n>\w+)>` becomes `<(?P=n)>`. Returns `None` where it
+/// has several groups or none.
+pub(in crate::derive) fn referring(source: &str) -> Option<String> {
+    let (_, behind) = source.split_once(NAMED)?;
+    let (name, _) = behind.split_once('>')?;
+    let (before, _, behind) = split_group(source, name)?;
+    let is_only = source.matches(NAMED).count() == 1;
+    is_only.then(|| format!("{before}(?P={name}){behind}"))
 }
 
 /// The pattern with another one within the first group of that name; `None` where there is none: `<(?P<n>[^>]+)>` becomes `<(?P<n>\w+)>`.

@@ -44,11 +44,8 @@ pub(super) fn changed(
         }
         Deviation::ReasoningMissing => {
             let close = marked.of_part(Part::Reasoning, false).next()?;
-            let start = match marked.of_part(Part::Reasoning, true).next() {
-                Some(open) => open.span.start,
-                None if marked.is_opened => 0,
-                None => return None,
-            };
+            // One that the prompt has opened cannot be missing: what stands there instead is the reasoning.
+            let start = marked.of_part(Part::Reasoning, true).next()?.span.start;
             let mut without_it = message.as_object()?.clone();
             without_it.shift_remove(marked.reasoning);
             // A reasoning in several parts is not missing with one of them.
@@ -70,6 +67,20 @@ pub(super) fn changed(
         Deviation::ReasoningClosedTwice => {
             let close = marked.of_part(Part::Reasoning, false).next()?;
             (twice(marked, close)?, message.clone())
+        }
+        Deviation::ReasoningQuotesCall => {
+            let close = marked.of_part(Part::Reasoning, false).next()?;
+            let own = message.get(marked.reasoning)?.as_str()?;
+            let (first, rest) = own.split_once(' ')?;
+            let quoted = format!("{first} {} {rest}", all.iter().find_map(only_call)?);
+            let at = text[..close.span.start].rfind(own)?;
+            let mut message = message.as_object()?.clone();
+            message.insert(marked.reasoning.to_owned(), Value::from(quoted.as_str()));
+            let behind = &text[at + own.len()..];
+            (
+                format!("{}{quoted}{behind}", &text[..at]),
+                Value::Object(message),
+            )
         }
         Deviation::ReasoningUnclosedBeforeCall => {
             let at = marked
@@ -193,6 +204,17 @@ fn end_of_plain<'a>(marked: &Marked<'a>) -> Option<&'a str> {
     let last = marked.marks.last().filter(|last| is_plain && !last.opens)?;
     let end = marked.text(last).trim_matches(python::is_space);
     (!end.is_empty()).then_some(end)
+}
+
+/// Returns the text of a response's call, with its delimiters, where it has a single one.
+fn only_call<'a>(marked: &Marked<'a>) -> Option<&'a str> {
+    let mut opens = marked.of_part(Part::Calls, true);
+    let (open, None) = (opens.next()?, opens.next()) else {
+        return None;
+    };
+    let close = marked.of_part(Part::Calls, false).last()?;
+    let call = marked.case.response.get(open.span.start..close.span.end)?;
+    Some(call.trim_matches(python::is_space))
 }
 
 /// Returns the delimiters that open and close the reasoning of a response.
@@ -439,11 +461,22 @@ fn without_id(value: &Value, message: &Value) -> Option<String> {
 }
 
 fn without_ids(message: &Value) -> Value {
+    without_ids_that(message, |_| true)
+}
+
+/// A message without the ids of calls that are empty.
+pub(super) fn without_empty_ids(message: &Value) -> Value {
+    without_ids_that(message, |id| !id.is_truthy())
+}
+
+fn without_ids_that(message: &Value, is_meant: impl Fn(&Value) -> bool) -> Value {
     let mut message = message.as_object().cloned().unwrap_or_default();
     let calls = message.get(CALLS_KEY).and_then(Value::as_array);
     let calls = calls.unwrap_or_default().iter().map(|call| {
         let mut call = call.as_object().cloned().unwrap_or_default();
-        call.shift_remove("id");
+        if call.get("id").is_some_and(&is_meant) {
+            call.shift_remove("id");
+        }
         Value::Object(call)
     });
     let calls: Vec<Value> = calls.collect();

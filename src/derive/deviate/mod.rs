@@ -55,6 +55,8 @@ pub enum Deviation {
     ReasoningOpenedTwice,
     /// The reasoning is closed twice.
     ReasoningClosedTwice,
+    /// The reasoning quotes a whole call.
+    ReasoningQuotesCall,
     /// The reasoning is not closed before a call.
     ReasoningUnclosedBeforeCall,
     /// The reasoning is not closed before the end.
@@ -108,7 +110,7 @@ pub struct DeviationVerdict {
 
 impl Deviation {
     /// All deviations, in the order in which reports have them.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::EndMissing,
         Self::EndTwice,
         Self::EndToken,
@@ -119,6 +121,7 @@ impl Deviation {
         Self::ReasoningMissing,
         Self::ReasoningOpenedTwice,
         Self::ReasoningClosedTwice,
+        Self::ReasoningQuotesCall,
         Self::ReasoningUnclosedBeforeCall,
         Self::ReasoningUnclosed,
         Self::TextBeforeCalls,
@@ -154,6 +157,7 @@ impl Deviation {
             Self::ReasoningMissing => "reasoning missing",
             Self::ReasoningOpenedTwice => "reasoning opened twice",
             Self::ReasoningClosedTwice => "reasoning closed twice",
+            Self::ReasoningQuotesCall => "call quoted in the reasoning",
             Self::ReasoningUnclosedBeforeCall => "reasoning not closed before a call",
             Self::ReasoningUnclosed => "reasoning not closed before the end",
             Self::TextBeforeCalls => "text before calls",
@@ -213,13 +217,25 @@ pub(in crate::derive) fn tried(
             let size = |found: &Counterexample| found.response.len();
             let smallest = verdict.smallest.as_ref();
             let is_smallest = smallest.is_none_or(|found| size(found) > case.response.len());
+            let says_it = |parsed: &Value| match deviation {
+                // An id that is not there comes back as none, or as an empty one.
+                Deviation::IdsMissing => {
+                    judge::says_the_same(&change::without_empty_ids(parsed), &case.message)
+                }
+                _ => judge::says_the_same(parsed, &case.message),
+            };
             let (mut parsed, mut error) = judge::parse(template, &case, Scrutiny::Whole);
-            let mut is_back = error.is_none() && judge::says_the_same(&parsed, &case.message);
+            let mut is_back = error.is_none() && says_it(&parsed);
             // Our parser gives one answer however a response is cut. That transformers, a character at a time, reads a deviation as we do is
             // tried with one response of each deviation alone, since it costs five times as much as reading the whole.
             if is_back && verdict.came_back == 0 {
-                (parsed, error) = judge::parse(template, &case, Scrutiny::Pieces);
-                is_back = error.is_none() && judge::says_the_same(&parsed, &case.message);
+                let scrutiny = match deviation {
+                    // No call may appear that the model did not make, in whatever pieces the response arrives.
+                    Deviation::ReasoningQuotesCall => Scrutiny::EverySize,
+                    _ => Scrutiny::Pieces,
+                };
+                (parsed, error) = judge::parse(template, &case, scrutiny);
+                is_back = error.is_none() && says_it(&parsed);
             }
             if is_back {
                 verdict.came_back += 1;

@@ -168,6 +168,8 @@ pub(super) fn beginning_of_bodies(calls: &ToolCalls) -> Option<String> {
                 false => format!("{argument}|{close}"),
             })
         }
+        // A marker may begin with a bracket, too, and be written twice.
+        Body::Array(_) => Some("\\[\\s*[{\\]]".to_owned()),
         body => constant(body.first_sign()?.encode_utf8(&mut [0; 4])),
     }
 }

@@ -7,21 +7,21 @@
 //! Where a name ends the marker, what follows also says that the name has ended: of `<call>get_wea`, where a response is cut short, no call is made. Where the
 //! marker goes on behind the name, as in `<call name="f">`, it is no word that anybody says by chance, and stays as it is.
 //!
-//! What opens the section of the calls may stand there twice as well.
+//! What opens the section of the calls may stand there twice as well. And where calls are a list of objects, one of them may have no id: the format
+//! has an error for a transform that names nothing, and all calls are lost with it. A group of that name that captures nothing stands in for the member.
 //!
-//! Nothing that the renders prove is lost: the responses in which a call opens are parsed again, once for each change, of which there are three at most.
+//! Nothing that the renders prove is lost: the responses in which a call opens are parsed again, once for each change, of which there are four at most.
 
 use std::sync::Arc;
 
 use super::CALLS_KEY;
 use super::widening;
-use crate::derive::compare::pattern::{SPACE, grouped, looks_around, optional_beginning};
+use crate::derive::compare::pattern::{
+    NAMED, SPACE, grouped, looks_around, optional_beginning, referring,
+};
 use crate::judge::{self, Case, Scrutiny};
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
-
-/// The way in which the name of a call is written into a pattern.
-const NAMED: &str = "(?P<";
 
 /// Returns the response template with calls that open only where their body begins, or that may be opened twice, and what of that holds, in words; `None` where
 /// none of it does. `body` is a pattern for what every body begins with; `None` where that varies.
@@ -42,7 +42,7 @@ pub(in crate::derive) fn opened_at_their_body(
     let others = cases.iter();
     let others = others.filter(|case| !matches!(seen.search(&case.response, 0), Ok(None)));
     let others: Vec<&Case> = others.collect();
-    for change in [Change::AtTheBody, Change::Twice, Change::SectionTwice] {
+    for change in Change::ALL {
         let Some(open) = change.of(&now, body) else {
             continue;
         };
@@ -69,9 +69,18 @@ enum Change {
     AtTheBody,
     Twice,
     SectionTwice,
+    WithoutId,
 }
 
 impl Change {
+    /// The one that looks ahead comes first, since the others need it.
+    const ALL: [Self; 4] = [
+        Self::AtTheBody,
+        Self::Twice,
+        Self::SectionTwice,
+        Self::WithoutId,
+    ];
+
     /// The pattern with the change; `None` where there is nothing to change.
     fn of(self, document: &Document, body: Option<&str>) -> Option<String> {
         let field = document.fields.get(CALLS_KEY)?;
@@ -91,10 +100,19 @@ impl Change {
                 let (marker, ahead) = (marker.strip_suffix(SPACE)?, ahead.strip_suffix(')')?);
                 // A parser of pieces takes the first character of a marker for that of a body that begins alike.
                 let is_alike = ahead.split('|').any(|sign| marker.starts_with(sign));
-                let is_plain = !marker.contains(NAMED) && !looks_around(marker) && !is_alike;
-                is_plain.then(|| {
-                    let marker = grouped(marker);
-                    format!("{section}(?:{marker}{SPACE}){{1,2}}(?={ahead})")
+                if looks_around(marker) || is_alike {
+                    return None;
+                }
+                Some(match marker.contains(NAMED) {
+                    // The same call, by its name.
+                    true => {
+                        let again = referring(marker)?;
+                        format!("{section}{marker}{SPACE}(?:{again}{SPACE})?(?={ahead})")
+                    }
+                    false => {
+                        let marker = grouped(marker);
+                        format!("{section}(?:{marker}{SPACE}){{1,2}}(?={ahead})")
+                    }
                 })
             }
             Self::SectionTwice => {
@@ -102,6 +120,16 @@ impl Change {
                 let is_one = optional_beginning(section).0 == section && !within.contains(")?(");
                 let is_plain = !within.contains(NAMED) && !looks_around(within);
                 (is_one && is_plain).then(|| format!("(?:{within}){{0,2}}{own}"))
+            }
+            Self::WithoutId => {
+                let id = field
+                    .transform_each
+                    .then(|| field.transform.as_ref()?.get("id"))??;
+                let key = id.as_str()?.strip_prefix('{')?.strip_suffix('}')?;
+                let (marker, ahead) = open.split_once("(?=")?;
+                let is_name = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+                (is_name && !marker.contains(NAMED) && !ahead.is_empty())
+                    .then(|| format!("{marker}{NAMED}{key}>)(?={ahead}"))
             }
         }
     }
@@ -111,6 +139,7 @@ impl Change {
             Self::AtTheBody => "opens only where its body begins",
             Self::Twice => "may be opened twice",
             Self::SectionTwice => "may stand in a section that is opened twice",
+            Self::WithoutId => "may have no id, which is then empty",
         }
     }
 }
@@ -121,7 +150,7 @@ mod tests {
     use crate::derive::{Derivation, Deviation, Options, derive};
     use crate::parser::parse_response;
     use crate::response_template::{Engine, ResponseTemplate};
-    use crate::value::{Value, json};
+    use crate::value::Value;
 
     /// A chat template whose calls are written by `calls`, for a variable `c`, in a section between these two texts.
     fn derived(calls: &str, section: [&str; 2], engines: &[Engine]) -> Derivation {
@@ -175,10 +204,15 @@ mod tests {
         // Where the response is cut short in a name, nobody knows the name.
         let named = derived(NAMED, ["", ""], &[]);
         assert_eq!(read(&named, "<call>get_wea").1, 0);
-        assert_eq!(read(&named, "<call>ping</call><end>").1, 1);
+        for response in [
+            "<call>ping</call><end>",
+            "<call>ping\n<call>ping</call><end>",
+        ] {
+            assert_eq!(read(&named, response), (String::new(), 1), "{response}");
+        }
         assert_eq!(
             open(&named),
-            r"<call>\s*(?P<name>[^\s<]+)\s*(?=<arg|</call>)"
+            r"<call>\s*(?P<name>[^\s<]+)\s*(?:<call>\s*(?P=name)\s*)?(?=<arg|</call>)"
         );
     }
 
@@ -229,12 +263,29 @@ mod tests {
         );
         let engines: Vec<Engine> = Engine::ALL.to_vec();
         assert!(!open(&derived(JSON, ["", ""], &engines)).contains("(?="));
-        let array = JSON
-            .replace("<call>", "")
-            .replace("</call>", "{{ ',' if not loop.last }}");
-        let listed = derived(&array, ["[CALLS][", "]"], &[]);
-        // What opens the section begins as its body does, which a parser of pieces cannot tell apart.
-        let twice = json::quote(&open(&listed)).matches("CALLS").count();
-        assert_eq!(twice, 1, "{}", open(&listed));
+    }
+
+    /// Of a list of calls all are lost where one has no id, and another piece of the marker is told from the list by its second character.
+    #[test]
+    fn a_list_of_calls_may_have_no_ids() {
+        let item = r#"{"name": {{ c.function.name | tojson }}, "arguments": {{ c.function.arguments | tojson }}, "id": {{ c.id | tojson }}}"#;
+        let items = format!("{item}{{{{ ',' if not loop.last }}}}");
+        let listed = derived(&items, ["[CALLS][", "]"], &[]);
+        assert_eq!(
+            open(&listed),
+            r"(?:\[CALLS\]\s*){1,2}(?P<id>)(?=\[\s*[{\]])"
+        );
+        let call = r#"{"name": "f", "arguments": {}"#;
+        for response in [
+            format!(r#"[CALLS][{call}, "id": "a"}}]<end>"#),
+            format!("[CALLS][CALLS][{call}}}, {call}}}]<end>"),
+        ] {
+            let calls = response.matches("name").count();
+            assert_eq!(
+                read(&listed, &response),
+                (String::new(), calls),
+                "{response}"
+            );
+        }
     }
 }

@@ -41,12 +41,14 @@ pub(in crate::derive) fn ended_by_what_follows(
 ) -> Option<(Document, &'static str)> {
     let field = document.fields.get(CALLS_KEY)?;
     let parts = Parts::of(field, document.fields.get(CONTENT_KEY))?;
-    let begins = Pattern::regex(&parts.open).ok()?;
+    let begins = parts.open.as_deref();
+    let begins = begins.and_then(|open| Pattern::regex(open).ok());
     let last = parts.last.as_deref();
     let last = last.and_then(|last| Pattern::regex(&format!("{JSON_ENDS}{SPACE}{last}")).ok());
     let may_differ = |case: &&Case| {
         let is_last = |last: &Pattern| matches!(last.search(&case.response, 0), Ok(Some(_)));
-        begins.find_iter(&case.response).nth(1).is_some() || last.as_ref().is_some_and(is_last)
+        let is_second = |begins: &Pattern| begins.find_iter(&case.response).nth(1).is_some();
+        begins.as_ref().is_some_and(is_second) || last.as_ref().is_some_and(is_last)
     };
     let others: Vec<&Case> = cases.iter().filter(may_differ).collect();
     let refused = Engine::refusals(engines, document);
@@ -72,8 +74,8 @@ const JSON_BEGINS: &str = r#"\s*(?:\[\s*)?\{\s*"[^"\\]{1,64}"\s*:"#;
 
 /// The patterns of a call whose arguments stand in tags, or whose body is JSON.
 struct Parts {
-    /// The pattern that opens a call, without captures.
-    open: String,
+    /// The pattern that opens another call, without captures; `None` where one list has all calls.
+    open: Option<String>,
     close: String,
     /// The patterns that end an argument in tags, one of them each; `None` where the body is JSON.
     ends: Option<String>,
@@ -85,8 +87,8 @@ impl Parts {
     /// The patterns of a field; `None` where its calls are neither, or an argument ends where another begins and so has no end of its own, or a
     /// call is ended by look-around already, which is a reading of what follows it.
     fn of(field: &FieldDocument, content: Option<&FieldDocument>) -> Option<Self> {
-        let ends = match field.content.as_deref().filter(|_| field.repeats)? {
-            "xml-inline" => Some(ends_of_arguments(field)?),
+        let ends = match field.content.as_deref()? {
+            "xml-inline" if field.repeats => Some(ends_of_arguments(field)?),
             // Strings between other delimiters may have quotes in them.
             "json" if field.content_args.is_empty() => None,
             _ => return None,
@@ -97,7 +99,7 @@ impl Parts {
         let is_plain = !open.contains("(?<") && !close.contains("(?=");
         let last = content.filter(|_| ends.is_none()).and_then(at_the_end);
         is_plain.then_some(Self {
-            open,
+            open: field.repeats.then_some(open),
             close,
             ends,
             last,
@@ -110,8 +112,13 @@ impl Parts {
         let Self { open, close, .. } = self;
         let space = bounded(SPACE);
         let Some(ends) = &self.ends else {
-            let next = format!("{}{JSON_BEGINS}", open.strip_suffix(SPACE).unwrap_or(open));
             let ended = |follows: &str| format!("(?:{close}|(?<={JSON_ENDS}{space})(?={follows}))");
+            let Some(open) = open else {
+                let told = "behind its bracket, where the turn ends";
+                let last = self.last.iter();
+                return last.map(|last| (ended(last), told)).collect();
+            };
+            let next = format!("{}{JSON_BEGINS}", open.strip_suffix(SPACE).unwrap_or(open));
             let both = self.last.as_ref().map(|last| {
                 let told = "behind its bracket, where the next one begins or the turn ends";
                 (ended(&format!("{next}|{last}")), told)
@@ -121,6 +128,9 @@ impl Parts {
                 "behind its bracket, where the next one begins",
             );
             return both.into_iter().chain([next]).collect();
+        };
+        let Some(open) = open else {
+            return Vec::new();
         };
         let ends = grouped(&bounded(ends));
         let told = "behind its last argument, where the next one begins";
