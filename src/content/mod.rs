@@ -252,6 +252,11 @@ impl ContentParser {
         })
     }
 
+    /// Returns true if each beginning of a text is as whole as the text: tags and lines, of which the last may not have arrived.
+    pub(crate) fn is_in_parts(&self) -> bool {
+        matches!(self.parser, Parser::XmlInline(_) | Parser::KvLines(_))
+    }
+
     /// The parser's name.
     pub fn name(&self) -> &'static str {
         match self.parser {

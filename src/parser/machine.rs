@@ -16,6 +16,7 @@ use super::options::Options;
 use super::region::Region;
 use super::snapshot::{OpenRegion, Passed, Snapshot, Status, Usage};
 use super::unclaimed::Unclaimed;
+use super::unended::Unended;
 use super::watch::Watch;
 use crate::content::{JsonStrings, ToolSchemas};
 use crate::response_template::ResponseTemplate;
@@ -111,6 +112,10 @@ impl Machine {
 
     pub(super) fn malformed(&self) -> &[ParseError] {
         &self.rare().malformed
+    }
+
+    pub(super) fn unended(&self) -> Option<&Unended> {
+        self.rare().unended.as_ref()
     }
 
     pub(super) fn unclaimed(&self) -> &[Unclaimed] {

@@ -16,6 +16,7 @@ mod options;
 mod region;
 mod snapshot;
 mod unclaimed;
+mod unended;
 mod watch;
 
 pub use bytes::{Utf8Decoder, Utf8Error};
@@ -29,6 +30,7 @@ pub use merge::add_to_message;
 pub use options::{OnError, Options};
 pub use snapshot::{Edge, OpenRegion, Passed, Snapshot, Status, Usage, Waiting, Watched};
 pub use unclaimed::{Unclaimed, UnclaimedCause};
+pub use unended::Unended;
 
 use std::sync::Arc;
 
@@ -296,6 +298,12 @@ impl ResponseParser {
     /// [`UnclaimedCause`]. What is read after a limit is reached is in the error's place, not here, and so is text that did not parse.
     pub fn unclaimed(&self) -> &[Unclaimed] {
         self.machine.unclaimed()
+    }
+
+    /// The region that the end of the response closed, where its value may be a part of what the model meant; `None` before
+    /// [`finalize`](Self::finalize).
+    pub fn unended(&self) -> Option<&Unended> {
+        self.machine.unended()
     }
 
     /// From now on looks for markers in the text of each region that ends; see [`leaked`](Self::leaked). Costs a search over

@@ -60,10 +60,12 @@ const RAW: usize = 200;
 /// and the limits. Places are bytes of the text that is parsed; its first prefix_bytes belong to the prefix. A piece is what one
 /// read returns, or one chunk with --chunks. A character whose bytes arrive apart is parsed with its last byte.
 ///
-/// Two things are reported on standard error. Unclaimed text is text of the response that no field of the message has. A leaked marker
+/// Three things are reported on standard error. Unclaimed text is text of the response that no field of the message has. A leaked marker
 /// stands in the text of a field: it is a fixed text of a delimiter of the response template, or a special token of the
-/// tokenizer in whose tokenizer_config.json that was found. In --jsonl, and in the last line of --events, these are `unclaimed`, a list of
-/// {start, end, text} in bytes, and `leaked`, a list of {field, start, end, text}. White space alone is not reported.
+/// tokenizer in whose tokenizer_config.json that was found. And a call in tags or lines may be unended: the response ends before what
+/// closes it, so that arguments may be missing. In --jsonl, and in the last line of --events, these are `unclaimed`, a list of
+/// {start, end, text} in bytes, `leaked`, a list of {field, start, end, text}, and `unended`, {field, start, end}. White space alone is not
+/// reported.
 ///
 /// A response that is read whole, or a line of --jsonl, may be as long as --max-response says. With --events and --deltas a response
 /// may go on for ever. --max-response then limits what has to be kept: the text of one region until it closes, and text
@@ -77,7 +79,7 @@ const RAW: usize = 200;
 /// response must match the grammar to its end; if it does not, the error says where. There are no --deltas and no --state.
 ///
 /// With --jsonl each line of input is an object {response or chunks, template?, prefix?, tools?, finalize?, events?,
-/// deltas?, certain?, skip_json_strings?, id?}, and each line of output {id?, message, unclaimed?, leaked?}. With `events` the output
+/// deltas?, certain?, skip_json_strings?, id?}, and each line of output {id?, message, unclaimed?, leaked?, unended?}. With `events` the output
 /// has initial_events, events and final_events, too; if `deltas` names one of the forms above, initial_deltas, deltas and final_deltas. A line
 /// that fails gives {id?, error, message?, ...}, and the exit status is then 1.
 #[derive(Debug, clap::Args)]

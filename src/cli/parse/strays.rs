@@ -1,9 +1,9 @@
-//! Strays of a response: text that is in no field of the message, and markers in the text of fields.
+//! Strays of a response: text that is in no field of the message, markers in the text of fields, and a call that nothing ended.
 
 use std::ops::Range;
 
 use obverse::diagnostic::Diagnostic;
-use obverse::parser::{Leaked, ResponseParser, Unclaimed, UnclaimedCause};
+use obverse::parser::{Leaked, ResponseParser, Unclaimed, UnclaimedCause, Unended};
 use obverse::value::{Map, Value, python};
 
 use crate::cli::escape;
@@ -18,6 +18,7 @@ pub(super) struct Strays {
     /// Text that is in no field. White space alone, which nobody misses, is left out.
     unclaimed: Vec<Unclaimed>,
     leaked: Vec<Leaked>,
+    unended: Option<Unended>,
 }
 
 impl Strays {
@@ -29,10 +30,11 @@ impl Strays {
                 .cloned()
                 .collect(),
             leaked: parser.leaked().to_vec(),
+            unended: parser.unended().cloned(),
         }
     }
 
-    /// Writes `unclaimed` and `leaked`, each where there is some.
+    /// Writes `unclaimed`, `leaked` and `unended`, each where there is some.
     pub(super) fn write(&self, out: &mut Map) {
         let mut add = |key: &str, items: Vec<Value>| {
             if !items.is_empty() {
@@ -43,6 +45,9 @@ impl Strays {
         add("unclaimed", unclaimed.map(Value::Object).collect());
         let leaked = self.leaked.iter().map(Leaked::to_map);
         add("leaked", leaked.map(Value::Object).collect());
+        if let Some(unended) = &self.unended {
+            out.insert("unended".to_owned(), Value::Object(unended.to_map()));
+        }
     }
 
     /// Tells people of them; without the `text`, which a stream no longer has, the byte ranges must do.
@@ -58,6 +63,16 @@ impl Strays {
         };
         tell(self.of_unclaimed());
         tell(self.of_leaked());
+        tell(self.of_unended());
+    }
+
+    fn of_unended(&self) -> Option<Problem> {
+        let Unended { field, span, .. } = self.unended.as_ref()?;
+        let message = format!(
+            "the response ends within the field `{field}`, whose value may be a part of what the model meant"
+        );
+        let hint = "if the response was cut short, do not act on it; if an engine keeps back what closes it, nothing is wrong";
+        Some(warning("unended", message, span.clone()).with_hint(hint))
     }
 
     fn of_unclaimed(&self) -> Option<Problem> {

@@ -168,8 +168,9 @@ pub(super) fn beginning_of_bodies(calls: &ToolCalls) -> Option<String> {
                 false => format!("{argument}|{close}"),
             })
         }
-        // A marker may begin with a bracket, too, and be written twice.
+        // A marker may begin with a bracket, too, and be written twice, so that the bracket alone tells too little.
         Body::Array(_) => Some("\\[\\s*[{\\]]".to_owned()),
+        Body::Object(_) | Body::Json => Some("\\{\\s*[\"}]".to_owned()),
         body => constant(body.first_sign()?.encode_utf8(&mut [0; 4])),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A model speaks of the marker that opens its calls, and writes it twice. Where nothing more than that marker is asked for, `Wrap it in <call>, please` opens a
 //! call whose body is prose: that is an error where the body is JSON, and a call of the tool `please` where the name stands there. So a call is taken to open only
-//! where what begins every body follows: `<call>` before `{`. And `<call><call>{` opens one call.
+//! where what begins every body follows: `<call>` before `{"`. And `<call><call>{"` opens one call.
 //!
 //! Where a name ends the marker, what follows also says that the name has ended: of `<call>get_wea`, where a response is cut short, no call is made. Where the
 //! marker goes on behind the name, as in `<call name="f">`, it is no word that anybody says by chance, and stays as it is.
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_call_may_be_opened_twice() {
         let derived = derived(JSON, ["", ""], &[]);
-        assert_eq!(open(&derived), r"(?:<call>\s*){1,2}(?=\{)");
+        assert_eq!(open(&derived), r#"(?:<call>\s*){1,2}(?=\{\s*["}])"#);
         let call = r#"{"name": "f", "arguments": {}}</call>"#;
         for opened in ["<call>", "<call><call>", "<call>\n<call>\n"] {
             let response = format!("Hm.{opened}{call}<end>");

@@ -6,6 +6,7 @@ use crate::parser::error::ParseError;
 use crate::parser::leaked::{Leaked, Markers};
 use crate::parser::snapshot::Passed;
 use crate::parser::unclaimed::Account;
+use crate::parser::unended::Unended;
 
 /// Errors, delimiters and text that most parses do not have. Memory for them is taken when the first of them comes, so that a new parser is
 /// small.
@@ -17,6 +18,8 @@ pub(super) struct Rare {
     pub(super) passed: Vec<Passed>,
     /// The text that is in no field of the message.
     pub(super) unclaimed: Account,
+    /// The region that the end of the response closed.
+    pub(super) unended: Option<Unended>,
     /// The markers that are looked for in the text of regions, if any are.
     pub(super) markers: Option<Arc<Markers>>,
     pub(super) leaked: Vec<Leaked>,
@@ -44,6 +47,7 @@ impl Rare {
         malformed: Vec::new(),
         passed: Vec::new(),
         unclaimed: Account::EMPTY,
+        unended: None,
         markers: None,
         leaked: Vec::new(),
         replaceable: Vec::new(),

@@ -8,6 +8,7 @@ use crate::content::{JsonStrings, Whereabouts};
 use crate::parser::error::{ErrorKind, ParseError};
 use crate::parser::event::Event;
 use crate::parser::snapshot::{Edge, Passed};
+use crate::parser::unended::Unended;
 use crate::parser::watch::{Next, Watch, next_delimiter};
 use crate::pattern::Window;
 use crate::response_template::Sought;
@@ -79,12 +80,29 @@ impl Machine {
                 }
                 Next::None { hold } if window.complete => {
                     self.read_to(window, hold, sink)?;
+                    self.note_unended();
                     return self.close(window, sink);
                 }
                 Next::None { hold } => return self.hold(window, hold, sink),
             }
         }
         Ok(())
+    }
+
+    /// Notes the open region as one that the end closes, where that does not show in its value.
+    fn note_unended(&mut self) {
+        let region = &self.region;
+        let Some(index) = region.field.filter(|_| region.opened) else {
+            return;
+        };
+        let field = &self.template.fields()[index];
+        let is_told = field.open.is_some() && field.close.is_some() && field.content.is_in_parts();
+        if is_told {
+            let (start, end) = (self.in_response(region.start), self.in_response(region.end));
+            let field = field.name.to_string();
+            let span = start..end;
+            self.rare_mut().unended = Some(Unended { field, span });
+        }
     }
 
     /// Reads the text up to `end`, and holds what follows until more text comes.
