@@ -171,7 +171,8 @@ pub(super) fn beginning_of_bodies(calls: &ToolCalls) -> Option<String> {
         // A marker may begin with a bracket, too, and be written twice, so that the bracket alone tells too little.
         Body::Array(_) => Some("\\[\\s*[{\\]]".to_owned()),
         Body::Object(_) | Body::Json => Some("\\{\\s*[\"}]".to_owned()),
-        body => constant(body.first_sign()?.encode_utf8(&mut [0; 4])),
+        Body::Text => Some("\"\\{".to_owned()),
+        Body::Dialect(_) => Some("\\{\\s*[^\\s{]".to_owned()),
     }
 }
 
