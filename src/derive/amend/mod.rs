@@ -255,7 +255,7 @@ impl Amended {
         }
     }
 
-    /// Lets a call open only where its body begins, and be opened twice.
+    /// Lets a call open only where its body begins, and have no id in a list.
     ///
     /// The proof stays as it is: of the responses that came back those in which a call opens are read again.
     pub(super) fn open_calls_at_their_body(&mut self, bench: &Bench<'_>, engines: &[Engine]) {
@@ -263,15 +263,20 @@ impl Amended {
             return;
         };
         let cases = &self.proof.judgement.cases;
-        let body = emit::beginning_of_bodies(calls);
+        let body = emit::beginning_of_bodies(bench.analysis, calls);
         let (document, scrutiny) = (&self.document, bench.scrutiny);
-        let opened =
-            learn::opened_at_their_body(engines, document, body.as_deref(), cases, scrutiny);
+        let heads = learn::Heads {
+            body: body.as_deref(),
+            // A call of the renders that has no id would come back with an empty one.
+            may_lack_ids: self.proof.failing().is_empty(),
+        };
+        let opened = learn::opened_at_their_body(engines, document, &heads, cases, scrutiny);
         if let Some((document, told)) = opened {
             self.document = document;
             let told = told.join(", and ");
-            let told =
-                format!("models speak of what opens a call, or write it twice; so a call {told}");
+            let told = format!(
+                "models speak of what opens a call, and leave things out; so a call {told}"
+            );
             self.findings.push(Finding::info("call-opening", told));
         }
     }

@@ -127,16 +127,6 @@ pub(in crate::derive) fn without_references(source: &str, whole: &str) -> Option
     Some(without)
 }
 
-/// The pattern with a reference in the place of its only named group, for the same text once more: `<(?P<n>\w+)>` becomes `<(?P=n)>`. Returns `None` where it
-/// has several groups or none.
-pub(in crate::derive) fn referring(source: &str) -> Option<String> {
-    let (_, behind) = source.split_once(NAMED)?;
-    let (name, _) = behind.split_once('>')?;
-    let (before, _, behind) = split_group(source, name)?;
-    let is_only = source.matches(NAMED).count() == 1;
-    is_only.then(|| format!("{before}(?P={name}){behind}"))
-}
-
 /// The pattern with another one within the first group of that name; `None` where there is none: `<(?P<n>[^>]+)>` becomes `<(?P<n>\w+)>`.
 pub(in crate::derive) fn with_group(source: &str, name: &str, inner: &str) -> Option<String> {
     let (before, _, behind) = split_group(source, name)?;

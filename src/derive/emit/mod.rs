@@ -154,23 +154,29 @@ fn value_beginning(argument: &Pairs) -> &'static str {
     }
 }
 
-/// A pattern for what the body of every call begins with, or what closes a call that has none; `None` where that varies.
-pub(super) fn beginning_of_bodies(calls: &ToolCalls) -> Option<String> {
+/// A pattern for what the body of every call begins with, or what closes a call that has none, or ends the turn there; `None` where that varies.
+pub(super) fn beginning_of_bodies(analysis: &Analysis, calls: &ToolCalls) -> Option<String> {
     let constant = |marker: &str| {
         let constant = slot::constant(marker.trim_start()).trim_end();
         (!constant.is_empty()).then(|| text::escape_loosely(constant))
     };
     match &calls.body {
         Body::Pairs(pairs) => {
-            let (argument, close) = (constant(&pairs.open)?, constant(&calls.call.1)?);
-            Some(match argument == close {
-                true => argument,
-                false => format!("{argument}|{close}"),
-            })
+            let mut all = Vec::new();
+            let end = constant(analysis.turn_end.marker());
+            let both = [constant(&pairs.open)?, constant(&calls.call.1)?];
+            for one in both.into_iter().chain(end) {
+                if !all.contains(&one) {
+                    all.push(one);
+                }
+            }
+            Some(all.join("|"))
         }
         // A marker may begin with a bracket, too, and be written twice, so that the bracket alone tells too little.
         Body::Array(_) => Some("\\[\\s*[{\\]]".to_owned()),
-        Body::Object(_) | Body::Json => Some("\\{\\s*[\"}]".to_owned()),
+        Body::Object(_) => Some("\\{\\s*[\"}]".to_owned()),
+        // Arguments that stand alone may be null, or the text of an object.
+        Body::Json => Some("\\{\\s*[\"}]|\"|null\\b".to_owned()),
         Body::Text => Some("\"\\{".to_owned()),
         Body::Dialect(_) => Some("\\{\\s*[^\\s{]".to_owned()),
     }

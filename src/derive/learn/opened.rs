@@ -1,34 +1,41 @@
-//! Calls that open only where their body begins, and that a model opens twice.
+//! Calls that open only where their body begins, and lists of calls without ids.
 //!
 //! A model speaks of the marker that opens its calls, and writes it twice. Where nothing more than that marker is asked for, `Wrap it in <call>, please` opens a
 //! call whose body is prose: that is an error where the body is JSON, and a call of the tool `please` where the name stands there. So a call is taken to open only
-//! where what begins every body follows: `<call>` before `{"`. And `<call><call>{"` opens one call.
+//! where what begins every body follows: `<call>` before `{"`. Of `<call><call>{"` the first is then text, and nothing is lost with it. (It could be passed over as well.
+//! But a text may end with the like of a marker, such as three dots or the word `call`, and would lose it without anybody hearing of it.)
 //!
 //! Where a name ends the marker, what follows also says that the name has ended: of `<call>get_wea`, where a response is cut short, no call is made. Where the
 //! marker goes on behind the name, as in `<call name="f">`, it is no word that anybody says by chance, and stays as it is.
 //!
-//! What opens the section of the calls may stand there twice as well. And where calls are a list of objects, one of them may have no id: the format
-//! has an error for a transform that names nothing, and all calls are lost with it. A group of that name that captures nothing stands in for the member.
+//! Where calls are a list of objects, one of them may have no id: the format has an error for a transform that names nothing, and all calls are lost with it.
+//! A group of that name that captures nothing stands in for the member.
 //!
-//! Nothing that the renders prove is lost: the responses in which a call opens are parsed again, once for each change, of which there are four at most.
+//! Nothing that the renders prove is lost: the responses in which a call opens are parsed again, once for each of the two changes.
 
 use std::sync::Arc;
 
 use super::CALLS_KEY;
 use super::widening;
-use crate::derive::compare::pattern::{
-    NAMED, SPACE, grouped, looks_around, optional_beginning, referring,
-};
+use crate::derive::compare::pattern::{NAMED, SPACE, grouped, looks_around, optional_beginning};
 use crate::judge::{self, Case, Scrutiny};
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
 
-/// Returns the response template with calls that open only where their body begins, or that may be opened twice, and what of that holds, in words; `None` where
-/// none of it does. `body` is a pattern for what every body begins with; `None` where that varies.
+/// The facts of the renders about how calls begin.
+pub(in crate::derive) struct Heads<'a> {
+    /// A pattern for what every body begins with; `None` where that varies.
+    pub(in crate::derive) body: Option<&'a str>,
+    /// True if the renders show no call without an id.
+    pub(in crate::derive) may_lack_ids: bool,
+}
+
+/// Returns the response template with calls that open only where their body begins, or that may have no ids, and what of that holds, in words; `None` where
+/// none of it does.
 pub(in crate::derive) fn opened_at_their_body(
     engines: &[Engine],
     document: &Document,
-    body: Option<&str>,
+    heads: &Heads<'_>,
     cases: &[Case],
     scrutiny: Scrutiny,
 ) -> Option<(Document, Vec<&'static str>)> {
@@ -42,8 +49,8 @@ pub(in crate::derive) fn opened_at_their_body(
     let others = cases.iter();
     let others = others.filter(|case| !matches!(seen.search(&case.response, 0), Ok(None)));
     let others: Vec<&Case> = others.collect();
-    for change in Change::ALL {
-        let Some(open) = change.of(&now, body) else {
+    for change in [Change::AtTheBody, Change::WithoutId] {
+        let Some(open) = change.of(&now, heads) else {
             continue;
         };
         let mut changed = now.clone();
@@ -67,22 +74,12 @@ pub(in crate::derive) fn opened_at_their_body(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     AtTheBody,
-    Twice,
-    SectionTwice,
     WithoutId,
 }
 
 impl Change {
-    /// The one that looks ahead comes first, since the others need it.
-    const ALL: [Self; 4] = [
-        Self::AtTheBody,
-        Self::Twice,
-        Self::SectionTwice,
-        Self::WithoutId,
-    ];
-
     /// The pattern with the change; `None` where there is nothing to change.
-    fn of(self, document: &Document, body: Option<&str>) -> Option<String> {
+    fn of(self, document: &Document, heads: &Heads<'_>) -> Option<String> {
         let field = document.fields.get(CALLS_KEY)?;
         let open = widening::source(field.open.as_ref()?);
         let (section, own) = optional_beginning(&open);
@@ -90,38 +87,15 @@ impl Change {
             Self::AtTheBody => {
                 let own = own.strip_suffix(SPACE).unwrap_or(own);
                 let is_bare = !own.contains(NAMED) || own.ends_with(')');
-                let ahead = body?;
+                let ahead = heads.body?;
                 let is_told = looks_around(own) || own.is_empty();
                 (is_bare && !is_told)
                     .then(|| format!("{section}{}{SPACE}(?={ahead})", grouped(own)))
             }
-            Self::Twice => {
-                let (marker, ahead) = own.split_once("(?=")?;
-                let (marker, ahead) = (marker.strip_suffix(SPACE)?, ahead.strip_suffix(')')?);
-                // A parser of pieces takes the first character of a marker for that of a body that begins alike.
-                let is_alike = ahead.split('|').any(|sign| marker.starts_with(sign));
-                if looks_around(marker) || is_alike {
+            Self::WithoutId => {
+                if !heads.may_lack_ids {
                     return None;
                 }
-                Some(match marker.contains(NAMED) {
-                    // The same call, by its name.
-                    true => {
-                        let again = referring(marker)?;
-                        format!("{section}{marker}{SPACE}(?:{again}{SPACE})?(?={ahead})")
-                    }
-                    false => {
-                        let marker = grouped(marker);
-                        format!("{section}(?:{marker}{SPACE}){{1,2}}(?={ahead})")
-                    }
-                })
-            }
-            Self::SectionTwice => {
-                let within = section.strip_prefix("(?:")?.strip_suffix(")?")?;
-                let is_one = optional_beginning(section).0 == section && !within.contains(")?(");
-                let is_plain = !within.contains(NAMED) && !looks_around(within);
-                (is_one && is_plain).then(|| format!("(?:{within}){{0,2}}{own}"))
-            }
-            Self::WithoutId => {
                 let id = field
                     .transform_each
                     .then(|| field.transform.as_ref()?.get("id"))??;
@@ -137,8 +111,6 @@ impl Change {
     fn told(self) -> &'static str {
         match self {
             Self::AtTheBody => "opens only where its body begins",
-            Self::Twice => "may be opened twice",
-            Self::SectionTwice => "may stand in a section that is opened twice",
             Self::WithoutId => "may have no id, which is then empty",
         }
     }
@@ -147,7 +119,7 @@ impl Change {
 #[cfg(test)]
 mod tests {
     use crate::chat_template;
-    use crate::derive::{Derivation, Deviation, Options, derive};
+    use crate::derive::{Derivation, Options, derive};
     use crate::parser::parse_response;
     use crate::response_template::{Engine, ResponseTemplate};
     use crate::value::Value;
@@ -204,28 +176,26 @@ mod tests {
         // Where the response is cut short in a name, nobody knows the name.
         let named = derived(NAMED, ["", ""], &[]);
         assert_eq!(read(&named, "<call>get_wea").1, 0);
-        for response in [
-            "<call>ping</call><end>",
-            "<call>ping\n<call>ping</call><end>",
-        ] {
+        for response in ["<call>ping</call><end>", "<call>ping<end>"] {
             assert_eq!(read(&named, response), (String::new(), 1), "{response}");
         }
         assert_eq!(
             open(&named),
-            r"<call>\s*(?P<name>[^\s<]+)\s*(?:<call>\s*(?P=name)\s*)?(?=<arg|</call>)"
+            r"<call>\s*(?P<name>[^\s<]+)\s*(?=<arg|</call>|<end>)"
         );
     }
 
+    /// The marker that opens nothing is text.
     #[test]
-    fn a_call_may_be_opened_twice() {
+    fn a_call_that_is_opened_twice_is_kept() {
         let derived = derived(JSON, ["", ""], &[]);
-        assert_eq!(open(&derived), r#"(?:<call>\s*){1,2}(?=\{\s*["}])"#);
+        assert_eq!(open(&derived), r#"<call>\s*(?=\{\s*["}])"#);
         let call = r#"{"name": "f", "arguments": {}}</call>"#;
-        for opened in ["<call>", "<call><call>", "<call>\n<call>\n"] {
+        for (opened, content) in [("<call>", "Hm."), ("<call>\n<call>\n", "Hm.<call>")] {
             let response = format!("Hm.{opened}{call}<end>");
             assert_eq!(
                 read(&derived, &response),
-                ("Hm.".to_owned(), 1),
+                (content.to_owned(), 1),
                 "{response}"
             );
         }
@@ -233,25 +203,15 @@ mod tests {
         assert!(codes.into_iter().any(|code| code == "call-opening"));
     }
 
+    /// A text may end with the like of what opens a section.
     #[test]
-    fn a_section_may_be_opened_twice() {
-        let derived = derived(CLOSED, ["<all>", "</all>"], &[]);
-        let call = "<call f><arg a>1</arg></call></all><end>";
-        for opened in ["", "<all>", "<all>\n<all>"] {
-            let response = format!("Hm.{opened}{call}");
-            assert_eq!(
-                read(&derived, &response),
-                ("Hm.".to_owned(), 1),
-                "{response}"
-            );
+    fn a_text_that_ends_with_a_marker_keeps_it() {
+        let derived = derived(CLOSED, ["...", ""], &[]);
+        let call = "<call f><arg a>1</arg></call><end>";
+        for (said, response) in [("Wait...", "Wait......"), ("Wait", "Wait...")] {
+            let read = read(&derived, &format!("{response}{call}"));
+            assert_eq!(read, (said.to_owned(), 1), "{response}");
         }
-        let borne = |wanted| {
-            let mut all = derived.report.deviations.iter();
-            let found = all.find(|verdict| verdict.deviation == wanted).unwrap();
-            found.tried > 0 && found.tried == found.came_back
-        };
-        assert!(borne(Deviation::SectionOpenedTwice));
-        assert!(borne(Deviation::SectionMissing));
     }
 
     /// A marker that goes on behind the name says enough, and so does one that looks around; and an engine without look-ahead gets none.
@@ -265,20 +225,17 @@ mod tests {
         assert!(!open(&derived(JSON, ["", ""], &engines)).contains("(?="));
     }
 
-    /// Of a list of calls all are lost where one has no id, and another piece of the marker is told from the list by its second character.
+    /// Of a list of calls all are lost where one has no id.
     #[test]
     fn a_list_of_calls_may_have_no_ids() {
         let item = r#"{"name": {{ c.function.name | tojson }}, "arguments": {{ c.function.arguments | tojson }}, "id": {{ c.id | tojson }}}"#;
         let items = format!("{item}{{{{ ',' if not loop.last }}}}");
         let listed = derived(&items, ["[CALLS][", "]"], &[]);
-        assert_eq!(
-            open(&listed),
-            r"(?:\[CALLS\]\s*){1,2}(?P<id>)(?=\[\s*[{\]])"
-        );
+        assert_eq!(open(&listed), r"\[CALLS\]\s*(?P<id>)(?=\[\s*[{\]])");
         let call = r#"{"name": "f", "arguments": {}"#;
         for response in [
             format!(r#"[CALLS][{call}, "id": "a"}}]<end>"#),
-            format!("[CALLS][CALLS][{call}}}, {call}}}]<end>"),
+            format!("[CALLS][{call}}}, {call}}}]<end>"),
         ] {
             let calls = response.matches("name").count();
             assert_eq!(

@@ -7,6 +7,7 @@ use super::Bench;
 use crate::derive::compare::slot;
 use crate::derive::evidence::finding::{Counterexample, Finding};
 use crate::derive::read::analysis::Analysis;
+use crate::derive::read::cut::Body;
 
 /// Returns a finding with the markers that are taken for delimiters where a text only mentions them.
 pub(super) fn find(bench: &Bench<'_>) -> Option<Finding> {
@@ -58,6 +59,14 @@ fn markers(analysis: &Analysis) -> Vec<String> {
             &calls.section.1,
         ] {
             add(marker);
+        }
+        // Where a call opens only before its body, its marker is read as one together with that.
+        if let Some(first) = calls.body.first_sign() {
+            let then = match calls.body {
+                Body::Array(_) | Body::Text => "{",
+                _ => "\"",
+            };
+            add(&format!("{}{first}{then}", calls.call.0.trim()));
         }
     }
     add(analysis.turn_end.marker());
