@@ -255,29 +255,24 @@ impl Amended {
         }
     }
 
-    /// Lets a call open only where its body begins, and have no id in a list.
+    /// Lets a call open only where its body begins.
     ///
     /// The proof stays as it is: of the responses that came back those in which a call opens are read again.
     pub(super) fn open_calls_at_their_body(&mut self, bench: &Bench<'_>, engines: &[Engine]) {
-        let Some(calls) = &bench.analysis.calls else {
+        let calls = bench.analysis.calls.as_ref();
+        let body = calls.and_then(|calls| emit::beginning_of_bodies(bench.analysis, calls));
+        let Some(body) = body else {
             return;
         };
         let cases = &self.proof.judgement.cases;
-        let body = emit::beginning_of_bodies(bench.analysis, calls);
-        let (document, scrutiny) = (&self.document, bench.scrutiny);
-        let heads = learn::Heads {
-            body: body.as_deref(),
-            // A call of the renders that has no id would come back with an empty one.
-            may_lack_ids: self.proof.failing().is_empty(),
-        };
-        let opened = learn::opened_at_their_body(engines, document, &heads, cases, scrutiny);
-        if let Some((document, told)) = opened {
+        let opened =
+            learn::opened_at_their_body(engines, &self.document, &body, cases, bench.scrutiny);
+        if let Some(document) = opened {
             self.document = document;
-            let told = told.join(", and ");
-            let told = format!(
-                "models speak of what opens a call, and leave things out; so a call {told}"
-            );
-            self.findings.push(Finding::info("call-opening", told));
+            let told =
+                "models speak of what opens a call; so a call opens only where its body begins";
+            self.findings
+                .push(Finding::info("call-opening", told.to_owned()));
         }
     }
 

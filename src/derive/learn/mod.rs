@@ -47,7 +47,7 @@ use appraise::{Appraised, Shortfall, appraise};
 pub(in crate::derive) use claim::claimed;
 pub(in crate::derive) use constants::Constants;
 pub(in crate::derive) use lined::{lined, reads_many};
-pub(in crate::derive) use opened::{Heads, opened_at_their_body};
+pub(in crate::derive) use opened::opened_at_their_body;
 pub use recorded::Recorded;
 pub use report::{Addition, Responses, Short, Widening};
 pub(in crate::derive) use unclosed::ended_by_what_follows;

@@ -1,4 +1,4 @@
-//! Calls that open only where their body begins, and lists of calls without ids.
+//! Calls that open only where their body begins.
 //!
 //! A model speaks of the marker that opens its calls, and writes it twice. Where nothing more than that marker is asked for, `Wrap it in <call>, please` opens a
 //! call whose body is prose: that is an error where the body is JSON, and a call of the tool `please` where the name stands there. So a call is taken to open only
@@ -8,10 +8,7 @@
 //! Where a name ends the marker, what follows also says that the name has ended: of `<call>get_wea`, where a response is cut short, no call is made. Where the
 //! marker goes on behind the name, as in `<call name="f">`, it is no word that anybody says by chance, and stays as it is.
 //!
-//! Where calls are a list of objects, one of them may have no id: the format has an error for a transform that names nothing, and all calls are lost with it.
-//! A group of that name that captures nothing stands in for the member.
-//!
-//! Nothing that the renders prove is lost: the responses in which a call opens are parsed again, once for each of the two changes.
+//! Nothing that the renders prove is lost: the responses in which a call opens are parsed again, once.
 
 use std::sync::Arc;
 
@@ -22,98 +19,37 @@ use crate::judge::{self, Case, Scrutiny};
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
 
-/// The facts of the renders about how calls begin.
-pub(in crate::derive) struct Heads<'a> {
-    /// A pattern for what every body begins with; `None` where that varies.
-    pub(in crate::derive) body: Option<&'a str>,
-    /// True if the renders show no call without an id.
-    pub(in crate::derive) may_lack_ids: bool,
-}
-
-/// Returns the response template with calls that open only where their body begins, or that may have no ids, and what of that holds, in words; `None` where
-/// none of it does.
+/// Returns the response template with calls that open only where their body begins; `None` where they say enough without that, or a response would be read
+/// otherwise. `body` is a pattern for what every body begins with.
 pub(in crate::derive) fn opened_at_their_body(
     engines: &[Engine],
     document: &Document,
-    heads: &Heads<'_>,
+    body: &str,
     cases: &[Case],
     scrutiny: Scrutiny,
-) -> Option<(Document, Vec<&'static str>)> {
-    let mut now = document.clone();
-    let mut told = Vec::new();
-    let refused = Engine::refusals(engines, document);
-    let seen = Pattern::regex(&widening::source(
-        document.fields.get(CALLS_KEY)?.open.as_ref()?,
-    ));
-    let seen = seen.ok()?;
-    let others = cases.iter();
-    let others = others.filter(|case| !matches!(seen.search(&case.response, 0), Ok(None)));
-    let others: Vec<&Case> = others.collect();
-    for change in [Change::AtTheBody, Change::WithoutId] {
-        let Some(open) = change.of(&now, heads) else {
-            continue;
-        };
-        let mut changed = now.clone();
-        changed.fields.get_mut(CALLS_KEY)?.open = Some(Delimiter::pattern(open));
-        let template = ResponseTemplate::from_value(&changed.to_value());
-        let is_kept = template.map(Arc::new).is_ok_and(|template| {
-            others.iter().all(|case| {
-                let (parsed, error) = judge::parse(&template, case, scrutiny);
-                error.is_none() && parsed == case.message
-            })
-        });
-        if is_kept && Engine::refusals(engines, &changed) <= refused {
-            now = changed;
-            told.push(change.told());
-        }
+) -> Option<Document> {
+    let mut changed = document.clone();
+    let field = changed.fields.get_mut(CALLS_KEY)?;
+    let open = widening::source(field.open.as_ref()?);
+    let (section, own) = optional_beginning(&open);
+    let own = own.strip_suffix(SPACE).unwrap_or(own);
+    let is_bare = !own.contains(NAMED) || own.ends_with(')');
+    if !is_bare || own.is_empty() || looks_around(own) {
+        return None;
     }
-    (!told.is_empty()).then_some((now, told))
-}
-
-/// A change of what opens a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Change {
-    AtTheBody,
-    WithoutId,
-}
-
-impl Change {
-    /// The pattern with the change; `None` where there is nothing to change.
-    fn of(self, document: &Document, heads: &Heads<'_>) -> Option<String> {
-        let field = document.fields.get(CALLS_KEY)?;
-        let open = widening::source(field.open.as_ref()?);
-        let (section, own) = optional_beginning(&open);
-        match self {
-            Self::AtTheBody => {
-                let own = own.strip_suffix(SPACE).unwrap_or(own);
-                let is_bare = !own.contains(NAMED) || own.ends_with(')');
-                let ahead = heads.body?;
-                let is_told = looks_around(own) || own.is_empty();
-                (is_bare && !is_told)
-                    .then(|| format!("{section}{}{SPACE}(?={ahead})", grouped(own)))
-            }
-            Self::WithoutId => {
-                if !heads.may_lack_ids {
-                    return None;
-                }
-                let id = field
-                    .transform_each
-                    .then(|| field.transform.as_ref()?.get("id"))??;
-                let key = id.as_str()?.strip_prefix('{')?.strip_suffix('}')?;
-                let (marker, ahead) = open.split_once("(?=")?;
-                let is_name = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-                (is_name && !marker.contains(NAMED) && !ahead.is_empty())
-                    .then(|| format!("{marker}{NAMED}{key}>)(?={ahead}"))
-            }
-        }
-    }
-
-    fn told(self) -> &'static str {
-        match self {
-            Self::AtTheBody => "opens only where its body begins",
-            Self::WithoutId => "may have no id, which is then empty",
-        }
-    }
+    let ahead = format!("{section}{}{SPACE}(?={body})", grouped(own));
+    field.open = Some(Delimiter::pattern(ahead));
+    let template = Arc::new(ResponseTemplate::from_value(&changed.to_value()).ok()?);
+    let seen = Pattern::regex(&open).ok()?;
+    let mut others = cases
+        .iter()
+        .filter(|case| !matches!(seen.search(&case.response, 0), Ok(None)));
+    let is_kept = |case: &Case| {
+        let (parsed, error) = judge::parse(&template, case, scrutiny);
+        error.is_none() && parsed == case.message
+    };
+    let is_refused = Engine::refusals(engines, &changed) > Engine::refusals(engines, document);
+    (!is_refused && others.all(is_kept)).then_some(changed)
 }
 
 #[cfg(test)]
@@ -223,26 +159,5 @@ mod tests {
         );
         let engines: Vec<Engine> = Engine::ALL.to_vec();
         assert!(!open(&derived(JSON, ["", ""], &engines)).contains("(?="));
-    }
-
-    /// Of a list of calls all are lost where one has no id.
-    #[test]
-    fn a_list_of_calls_may_have_no_ids() {
-        let item = r#"{"name": {{ c.function.name | tojson }}, "arguments": {{ c.function.arguments | tojson }}, "id": {{ c.id | tojson }}}"#;
-        let items = format!("{item}{{{{ ',' if not loop.last }}}}");
-        let listed = derived(&items, ["[CALLS][", "]"], &[]);
-        assert_eq!(open(&listed), r"\[CALLS\]\s*(?P<id>)(?=\[\s*[{\]])");
-        let call = r#"{"name": "f", "arguments": {}"#;
-        for response in [
-            format!(r#"[CALLS][{call}, "id": "a"}}]<end>"#),
-            format!("[CALLS][{call}}}, {call}}}]<end>"),
-        ] {
-            let calls = response.matches("name").count();
-            assert_eq!(
-                read(&listed, &response),
-                (String::new(), calls),
-                "{response}"
-            );
-        }
     }
 }
