@@ -173,7 +173,7 @@ const cases = {
   "a response": ["parse", [QWEN], "<think>\nA greeting.\n</think>\n\nHello!<|im_end|>"],
   "integers, and what is no number": ["parse", [QWEN], '<tool_call>{"name": "a", "arguments": {"x": 12345678901234567890, "y": [1.5, NaN, {}]}}</tool_call>'],
   "a prefix": ["parse", ["--prefix", "<|im_start|>assistant\n<think>\n", QWEN], "Hm.</think>Yes<|im_end|>"],
-  "a response that does not parse": ["parse", [QWEN], "Hi<tool_call>{</tool_call>"],
+  "a response that does not parse": ["parse", [QWEN], 'Hi<tool_call>{"</tool_call>'],
   "a file that is not there": ["parse", ["nowhere.json"]],
   "what is no response template": ["parse", ["-", "derived/qwen3.json"], "{"],
   "a response template that has findings": ["lint", ["-"], '{"start_anchor": "é:", "fields": {"content": {"close": "<end>"}}}'],
@@ -202,11 +202,11 @@ test("the command tells its version, its help, and errors in full", () => {
   assert.match(command(["--help"]).out, /Usage: obverse derive/);
   assert.equal(command([]).status, 2);
   assert.equal(command(["derive", "--for", "nothing", "chat_templates/qwen3.jinja"]).status, 2);
-  const broken = command(["parse", QWEN], "Hi<tool_call>{</tool_call>");
+  const broken = command(["parse", QWEN], 'Hi<tool_call>{"</tool_call>');
   assert.equal(broken.status, 1);
   const told = JSON.parse(broken.out);
-  assert.deepEqual([told.error.field, told.error.raw, told.message.content], ["tool_calls", "{", "Hi"]);
+  assert.deepEqual([told.error.field, told.error.raw, told.message.content], ["tool_calls", '{"', "Hi"]);
   // What a file says moves no cursor.
-  const hostile = command(["parse", QWEN], "<tool_call>\x1b[2J</tool_call>");
+  const hostile = command(["parse", QWEN], '<tool_call>{"\x1b[2J</tool_call>');
   assert.ok(!(hostile.told + hostile.out).includes("\x1b"), hostile.told);
 });
