@@ -6,8 +6,8 @@ use crate::value::{Map, Value};
 
 /// A region that nothing closed before the response ended, though a delimiter closes such regions.
 ///
-/// Told is only of regions whose content does not show it: of tags and of lines each beginning is a whole, so that a call of which the last
-/// arguments have not arrived looks like one without them. JSON that is cut is an error, and a text that is cut is seen.
+/// Only regions of tags and of lines are told. Each beginning of such a text is a whole one, so that a call whose last arguments have not arrived
+/// looks like a call without them. JSON that is cut is an error, and a text that is cut can be seen to be.
 ///
 /// A model may as well have left out the delimiter, or an engine have kept it back, where the end of the turn closes a call. So this is
 /// something to look at and no error: what the model did not finish should not be done.

@@ -140,7 +140,7 @@ def with_keys(document, names):
 
 def with_placeholders(field, names):
     """A field with the keys in its transform renamed. `{name}` is a key where each element of a list is transformed, else a group
-    of a pattern; `{content.name}` is always a key. A group that captures nothing, as `(?P<id>)`, stands in for a key of each element."""
+    of a pattern; `{content.name}` is always a key."""
     if "transform" not in field:
         return field
     of_elements = bool(field.get("transform_each"))
@@ -160,12 +160,7 @@ def with_placeholders(field, names):
             return [walk(v) for v in value]
         return re.sub(r"\{(\w+(?:\.\w+)*)\}", placeholder, value) if isinstance(value, str) else value
 
-    opened = {
-        key: re.sub(r"\(\?P<(\w+)>\)", lambda group: f"(?P<{names.get(group[1], group[1])}>)", field[key])
-        for key in ["open_pattern"]
-        if of_elements and key in field
-    }
-    return {**field, **opened, "transform": walk(field["transform"])}
+    return {**field, "transform": walk(field["transform"])}
 
 
 def without_sets(pattern):

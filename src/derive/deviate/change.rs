@@ -123,24 +123,15 @@ pub(super) fn changed(
             beside_calls(marked, is_left.then_some(close.span.end)?)?
         }
         Deviation::SectionOpenedTwice => {
-            let (open, _) = all.iter().find_map(section_of)?;
-            let first = marked.of_part(Part::Calls, true).next()?;
-            let is_begun = marked.text(first).starts_with(open) && !open.trim().is_empty();
+            let (first, open, _) = in_section(marked, all)?;
             let (before, behind) = text.split_at(first.span.start);
-            (
-                is_begun.then(|| format!("{before}{open}{behind}"))?,
-                message.clone(),
-            )
+            (format!("{before}{open}{behind}"), message.clone())
         }
         Deviation::SectionMissing => {
-            let (open, close) = all.iter().find_map(section_of)?;
-            let first = marked.of_part(Part::Calls, true).next()?;
+            let (first, open, close) = in_section(marked, all)?;
             let last = marked.of_part(Part::Calls, false).last()?;
-            let is_begun = marked.text(first).starts_with(open) && !open.trim().is_empty();
-            let is_ended = marked.text(last).ends_with(close);
-            let end = last.span.end.checked_sub(close.len())?;
-            let start = first.span.start + open.len();
-            let within = (is_begun && is_ended).then(|| text.get(start..end))??;
+            let end = last.span.start + marked.text(last).strip_suffix(close)?.len();
+            let within = text.get(first.span.start + open.len()..end)?;
             let (before, behind) = (&text[..first.span.start], &text[last.span.end..]);
             ([before, within, behind].concat(), message.clone())
         }
@@ -222,6 +213,17 @@ fn around_reasoning<'a>(marked: &Marked<'a>) -> Option<(&'a str, &'a str)> {
     let open = marked.of_part(Part::Reasoning, true).next()?;
     let close = marked.of_part(Part::Reasoning, false).next()?;
     Some((marked.text(open), marked.text(close)))
+}
+
+/// Returns the delimiter that opens the first call of a response, where it begins with what opens a section, and what opens and closes that.
+fn in_section<'m, 'a>(
+    marked: &'m Marked<'a>,
+    all: &[Marked<'a>],
+) -> Option<(&'m Mark, &'a str, &'a str)> {
+    let (open, close) = all.iter().find_map(section_of)?;
+    let first = marked.of_part(Part::Calls, true).next()?;
+    let is_begun = marked.text(first).starts_with(open) && !open.trim().is_empty();
+    is_begun.then_some((first, open, close))
 }
 
 /// Returns what opens and closes the section of the calls: what stands before the first of several calls and not before the others, and
@@ -461,22 +463,11 @@ fn without_id(value: &Value, message: &Value) -> Option<String> {
 }
 
 fn without_ids(message: &Value) -> Value {
-    without_ids_that(message, |_| true)
-}
-
-/// A message without the ids of calls that are empty.
-pub(super) fn without_empty_ids(message: &Value) -> Value {
-    without_ids_that(message, |id| !id.is_truthy())
-}
-
-fn without_ids_that(message: &Value, is_meant: impl Fn(&Value) -> bool) -> Value {
     let mut message = message.as_object().cloned().unwrap_or_default();
     let calls = message.get(CALLS_KEY).and_then(Value::as_array);
     let calls = calls.unwrap_or_default().iter().map(|call| {
         let mut call = call.as_object().cloned().unwrap_or_default();
-        if call.get("id").is_some_and(&is_meant) {
-            call.shift_remove("id");
-        }
+        call.shift_remove("id");
         Value::Object(call)
     });
     let calls: Vec<Value> = calls.collect();

@@ -172,7 +172,7 @@ pub(super) fn beginning_of_bodies(analysis: &Analysis, calls: &ToolCalls) -> Opt
             }
             Some(all.join("|"))
         }
-        // A marker may begin with a bracket, too, and be written twice, so that the bracket alone tells too little.
+        // A marker may begin with a bracket, too, so that the bracket alone tells too little where one is written twice.
         Body::Array(_) => Some("\\[\\s*[{\\]]".to_owned()),
         Body::Object(_) => Some("\\{\\s*[\"}]".to_owned()),
         // Arguments that stand alone may be null, or the text of an object.

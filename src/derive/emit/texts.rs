@@ -613,20 +613,18 @@ pub(super) fn reasoning(
         DecisionId::UnclosedReasoning,
         candidates.into_iter().flatten(),
     );
-    let next = written.beginning();
-    let last = match unclosed {
-        Some(Unclosed::EndsAtTheLastCalls) => ended,
-        Some(Unclosed::EndsAtCallsAtTheEnd) => last,
-        _ => None,
+    let marker = slot::pattern(&reasoning.close);
+    let up_to = |last: String| format!("(?:(?!{marker}).)*{last}");
+    let behind = match unclosed {
+        Some(Unclosed::EndsAtTheLastCalls) => ended.map(up_to),
+        Some(Unclosed::EndsAtCallsAtTheEnd) => last.map(up_to),
+        Some(Unclosed::EndsAtACall) => Some(String::new()),
+        Some(Unclosed::GoesOn) | None => None,
     };
-    let next = match (unclosed, last) {
-        (Some(Unclosed::EndsAtACall), _) => format!("(?={next})"),
-        (_, Some(last)) => {
-            let marker = slot::pattern(&reasoning.close);
-            format!("(?={next}(?:(?!{marker}).)*{last})")
-        }
-        _ => return field(close),
+    let Some(behind) = behind else {
+        return field(close);
     };
+    let next = format!("(?={}{behind})", written.beginning());
     let own = close.map(super::patterns);
     let alternatives = own.into_iter().flatten().chain([next]);
     field(super::alternatives(alternatives.collect()).map(Delimiter::pattern))

@@ -351,16 +351,16 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// A pattern for what closes the last call with what ends the turn behind it, and one where the response may also end there; `None`
-    /// where nothing closes a call, and for the first where nothing ends a turn.
+    /// Two patterns for what closes the last call: with what ends the turn behind it; and where the response ends, with what ends the turn or
+    /// without. None of them where nothing closes a call, and not the first where nothing ends a turn.
     pub(super) fn last(&self) -> [Option<String>; 2] {
         let closes = [self.calls.section.1.trim(), self.calls.call.1.trim()];
         let close = closes.into_iter().find(|close| !close.is_empty());
         let close = close.map(slot::pattern);
         let ends = self.ends.markers.iter().map(|end| slot::pattern(end));
         let end = super::alternatives(ends.collect());
-        let may_end = end.as_ref();
-        let may_end = may_end.map_or_else(String::new, |end| format!("(?:{end}\\s*)?"));
+        let may_end = end.as_ref().map(|end| format!("(?:{end}\\s*)?"));
+        let may_end = may_end.unwrap_or_default();
         let ended = close.as_ref().zip(end);
         [
             ended.map(|(close, end)| format!("{close}\\s*{end}")),

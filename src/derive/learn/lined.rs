@@ -28,8 +28,10 @@ const MAX_MARK: usize = 32;
 /// The end of a line.
 const LINE_END: &str = "\\n";
 
-/// How many lines a text is read with that has many, and how many such texts are read.
+/// How many lines a text has that is read to see that many can be.
 const MANY: usize = 300;
+
+/// How many such texts are read.
 const MAX_LONG: usize = 2;
 
 /// How many messages of several lines are needed at least to tell a mark.

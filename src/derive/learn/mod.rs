@@ -38,7 +38,7 @@ use std::sync::Arc;
 use crate::derive::compare::text;
 use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::CALLS_KEY;
-use crate::judge::Case;
+use crate::judge::{self, Case, Scrutiny};
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
 use crate::value::{Map, Value};
 
@@ -66,6 +66,24 @@ const MAX_PROVED: usize = 8;
 
 /// How many renders a response is compared with to find the nearest.
 const MAX_COMPARED: usize = 64;
+
+/// Returns true if a changed response template gives these responses their messages still, and no engine refuses it that took the other.
+fn reads_as_before<'c>(
+    engines: &[Engine],
+    document: &Document,
+    changed: &Document,
+    mut cases: impl Iterator<Item = &'c Case>,
+    scrutiny: Scrutiny,
+) -> bool {
+    let Ok(template) = ResponseTemplate::from_value(&changed.to_value()).map(Arc::new) else {
+        return false;
+    };
+    Engine::refusals(engines, changed) <= Engine::refusals(engines, document)
+        && cases.all(|case| {
+            let (parsed, error) = judge::parse(&template, case, scrutiny);
+            error.is_none() && parsed == case.message
+        })
+}
 
 /// The recorded responses that are learnt from, and the facts that reading them needs.
 pub(in crate::derive) struct Lessons<'a> {

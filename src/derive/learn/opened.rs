@@ -2,7 +2,7 @@
 //!
 //! A model speaks of the marker that opens its calls, and writes it twice. Where nothing more than that marker is asked for, `Wrap it in <call>, please` opens a
 //! call whose body is prose: that is an error where the body is JSON, and a call of the tool `please` where the name stands there. So a call is taken to open only
-//! where what begins every body follows: `<call>` before `{"`. Of `<call><call>{"` the first is then text, and nothing is lost with it. (It could be passed over as well.
+//! where something follows that every body begins with: `<call>` before `{"`. Of `<call><call>{"` the first is then text, and nothing is lost with it. (It could be passed over as well.
 //! But a text may end with the like of a marker, such as three dots or the word `call`, and would lose it without anybody hearing of it.)
 //!
 //! Where a name ends the marker, what follows also says that the name has ended: of `<call>get_wea`, where a response is cut short, no call is made. Where the
@@ -10,14 +10,11 @@
 //!
 //! Nothing that the renders prove is lost: the responses in which a call opens are parsed again, once.
 
-use std::sync::Arc;
-
-use super::CALLS_KEY;
-use super::widening;
+use super::{CALLS_KEY, reads_as_before, widening};
 use crate::derive::compare::pattern::{NAMED, SPACE, grouped, looks_around, optional_beginning};
-use crate::judge::{self, Case, Scrutiny};
+use crate::judge::{Case, Scrutiny};
 use crate::pattern::Pattern;
-use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
+use crate::response_template::{Delimiter, Document, Engine};
 
 /// Returns the response template with calls that open only where their body begins; `None` where they say enough without that, or a response would be read
 /// otherwise. `body` is a pattern for what every body begins with.
@@ -39,17 +36,10 @@ pub(in crate::derive) fn opened_at_their_body(
     }
     let ahead = format!("{section}{}{SPACE}(?={body})", grouped(own));
     field.open = Some(Delimiter::pattern(ahead));
-    let template = Arc::new(ResponseTemplate::from_value(&changed.to_value()).ok()?);
     let seen = Pattern::regex(&open).ok()?;
-    let mut others = cases
-        .iter()
-        .filter(|case| !matches!(seen.search(&case.response, 0), Ok(None)));
-    let is_kept = |case: &Case| {
-        let (parsed, error) = judge::parse(&template, case, scrutiny);
-        error.is_none() && parsed == case.message
-    };
-    let is_refused = Engine::refusals(engines, &changed) > Engine::refusals(engines, document);
-    (!is_refused && others.all(is_kept)).then_some(changed)
+    let has_it = |case: &&Case| !matches!(seen.search(&case.response, 0), Ok(None));
+    let others = cases.iter().filter(has_it);
+    reads_as_before(engines, document, &changed, others, scrutiny).then_some(changed)
 }
 
 #[cfg(test)]
@@ -150,7 +140,7 @@ mod tests {
         }
     }
 
-    /// A marker that goes on behind the name says enough, and so does one that looks around; and an engine without look-ahead gets none.
+    /// A marker that goes on behind the name says enough, and an engine without look-ahead gets none.
     #[test]
     fn other_calls_stay_as_they_are() {
         assert_eq!(

@@ -20,16 +20,14 @@
 //! Responses in which a call begins no more than once, and that do not end with a bracket and what ends the turn, are read as before. The others are parsed once
 //! for each way to end a call, of which there are two at most.
 
-use std::sync::Arc;
-
-use super::{CALLS_KEY, CONTENT_KEY};
+use super::{CALLS_KEY, CONTENT_KEY, reads_as_before};
 use crate::derive::compare::pattern::{
     SPACE, alternatives, behind_groups, bounded, grouped, looks_around, optional_beginning,
     without_captures, without_references,
 };
-use crate::judge::{self, Case, Scrutiny};
+use crate::judge::{Case, Scrutiny};
 use crate::pattern::Pattern;
-use crate::response_template::{Delimiter, Document, Engine, FieldDocument, ResponseTemplate};
+use crate::response_template::{Delimiter, Document, Engine, FieldDocument};
 
 /// Returns the response template with a call ended by what follows it, where its arguments stand in tags or its body is JSON and none of the responses is
 /// read otherwise by that, and what ends a call so, in words; `None` where it stays as it is.
@@ -41,8 +39,8 @@ pub(in crate::derive) fn ended_by_what_follows(
 ) -> Option<(Document, &'static str)> {
     let field = document.fields.get(CALLS_KEY)?;
     let parts = Parts::of(field, document.fields.get(CONTENT_KEY))?;
-    let begins = parts.open.as_deref();
-    let begins = begins.and_then(|open| Pattern::regex(open).ok());
+    let begins = parts.open.as_deref().map(Pattern::regex);
+    let begins = begins.transpose().ok()?;
     let last = parts.last.as_deref();
     let last = last.and_then(|last| Pattern::regex(&format!("{JSON_ENDS}{SPACE}{last}")).ok());
     let may_differ = |case: &&Case| {
@@ -51,20 +49,12 @@ pub(in crate::derive) fn ended_by_what_follows(
         begins.as_ref().is_some_and(is_second) || last.as_ref().is_some_and(is_last)
     };
     let others: Vec<&Case> = cases.iter().filter(may_differ).collect();
-    let refused = Engine::refusals(engines, document);
     let mut closes = parts.closes().into_iter();
     closes.find_map(|(close, told)| {
         let mut ended = document.clone();
         ended.fields.get_mut(CALLS_KEY)?.close = Some(Delimiter::pattern(close));
-        if Engine::refusals(engines, &ended) > refused {
-            return None;
-        }
-        let template = Arc::new(ResponseTemplate::from_value(&ended.to_value()).ok()?);
-        let is_kept = others.iter().all(|case| {
-            let (parsed, error) = judge::parse(&template, case, scrutiny);
-            error.is_none() && parsed == case.message
-        });
-        is_kept.then_some((ended, told))
+        let others = others.iter().copied();
+        reads_as_before(engines, document, &ended, others, scrutiny).then_some((ended, told))
     })
 }
 
@@ -177,7 +167,11 @@ fn ends_of_arguments(field: &FieldDocument) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::judge;
+    use crate::response_template::ResponseTemplate;
     use crate::value::{Value, json};
 
     /// A response template with these tags whose calls end at the next one, if none of the responses is read otherwise by that.

@@ -422,12 +422,19 @@ impl Format {
     pub(crate) fn ends_of_call(&self, field: usize) -> Vec<Vec<Piece>> {
         let close = self.template.fields()[field].close.as_ref();
         let ways = close.and_then(spelled::beginnings).unwrap_or_default();
-        let ways = ways.iter().map(|way| pieces(way));
-        let fits = |way: &Vec<Piece>| {
-            let avoid = Avoid::new([way.clone()]);
-            self.style.strings().iter().all(|text| avoid.allows(text))
-        };
-        let mut ends = Avoid::new(ways.filter(fits)).pieces().to_vec();
+        let mut ways: Vec<Vec<Piece>> = ways.iter().map(|way| pieces(way)).collect();
+        ways.sort_by_key(Vec::len);
+        let mut fitting: Vec<Vec<Piece>> = Vec::new();
+        for way in ways {
+            // No text that was seen has one that begins with another which none has.
+            let is_known = fitting.iter().any(|known| way.starts_with(known));
+            let avoid = || Avoid::new([way.clone()]);
+            let fits = |avoid: Avoid| self.style.strings().iter().all(|text| avoid.allows(text));
+            if !is_known && fits(avoid()) {
+                fitting.push(way);
+            }
+        }
+        let mut ends = Avoid::new(fitting).pieces().to_vec();
         ends.extend(self.end_of_line(field));
         ends
     }

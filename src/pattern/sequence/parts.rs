@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::ClassUnicode;
 
-use crate::pattern::syntax::ast::{Assert, Node, RepeatKind};
+use crate::pattern::syntax::ast::{Assert, Node, Repeat, RepeatKind};
 use crate::pattern::syntax::class;
 
 /// A step before the literals are put together.
@@ -119,48 +119,31 @@ fn add_parts(node: &Node, names: &[(String, usize)], parts: &mut Vec<Part>) -> O
             _ => return None,
         },
         Node::Alternation(alternatives) => parts.push(alternation(alternatives, names)?),
-        Node::Repeat(repeat)
-            if (repeat.min, repeat.max) == (0, Some(1))
-                && repeat.kind != RepeatKind::Lazy
-                && !matches!(repeat.node, Node::Char(_) | Node::Class(_)) =>
-        {
-            let mut inner = alternative(&repeat.node, names)?;
-            let alternatives = match inner.as_mut_slice() {
-                [
-                    Part::Choice {
-                        alternatives,
-                        optional,
-                    },
-                ] if !*optional => std::mem::take(alternatives),
-                _ => vec![inner],
-            };
-            parts.push(Part::Choice {
-                alternatives,
-                optional: true,
-            });
-        }
-        // So many copies at once, and as many of the others as there are, the most of them first.
-        Node::Repeat(repeat)
-            if repeat
-                .max
-                .is_some_and(|max| max <= MAX_COPIES && max > repeat.min)
-                && repeat.kind == RepeatKind::Greedy
-                && !matches!(repeat.node, Node::Char(_) | Node::Class(_)) =>
-        {
-            let copies = |many: u32| {
-                let all = (0..many).map(|_| alternative(&repeat.node, names));
-                Some(
-                    all.collect::<Option<Vec<_>>>()?
-                        .into_iter()
-                        .flatten()
-                        .collect::<Vec<_>>(),
-                )
+        Node::Repeat(repeat) if is_copied(repeat) => {
+            let copies = |many: u32| -> Option<Vec<Part>> {
+                let mut all = Vec::new();
+                for _ in 0..many {
+                    all.extend(alternative(&repeat.node, names)?);
+                }
+                Some(all)
             };
             parts.extend(copies(repeat.min)?);
             let spare = repeat.max.unwrap_or_default() - repeat.min;
-            let alternatives = (1..=spare).rev().map(copies);
+            let alternatives: Option<Vec<_>> = (1..=spare).rev().map(copies).collect();
+            let mut alternatives = alternatives?;
+            // Of one of several that may be missing the several are the alternatives.
+            if let [one] = alternatives.as_mut_slice()
+                && let [
+                    Part::Choice {
+                        alternatives: several,
+                        optional: false,
+                    },
+                ] = one.as_mut_slice()
+            {
+                alternatives = std::mem::take(several);
+            }
             parts.push(Part::Choice {
-                alternatives: alternatives.collect::<Option<_>>()?,
+                alternatives,
                 optional: true,
             });
         }
@@ -202,6 +185,18 @@ fn add_parts(node: &Node, names: &[(String, usize)], parts: &mut Vec<Part>) -> O
         _ => return None,
     }
     Some(())
+}
+
+/// Returns true if a repetition is taken apart as copies: so many as have to be there, and as many of the others as there are, the most of them
+/// first. What may be missing is such a one.
+fn is_copied(repeat: &Repeat) -> bool {
+    let is_one = matches!(repeat.node, Node::Char(_) | Node::Class(_));
+    let is_taken = match repeat.max {
+        Some(1) => repeat.kind != RepeatKind::Lazy,
+        _ => repeat.kind == RepeatKind::Greedy,
+    };
+    let is_few = |max| max <= MAX_COPIES && max > repeat.min;
+    !is_one && is_taken && repeat.max.is_some_and(is_few)
 }
 
 /// `first(?:inner*last)?`, taken greedily, where what is last is one of the inner ones.

@@ -92,25 +92,25 @@ fn calls(field: &Field) -> Result<Vec<Body>, String> {
     let id = keys(source(field, &["id"]).as_ref());
     let mut bodies = Vec::new();
     for (text, arguments) in json_arguments(&field.content) {
-        // Where a call may have an id it is given one, though one without may be read as well.
-        let members = [
-            name.as_ref()
-                .map(|path| (path.as_slice(), json::quote(TOOL))),
-            Some((path.as_slice(), text.clone())),
-            id.as_ref()
-                .map(|path| (path.as_slice(), "\"call_1\"".to_owned())),
-        ];
-        let members: Vec<(&[String], String)> = members.into_iter().flatten().collect();
-        let call = object(&members);
-        let one = one_call(padded("", &[&call], ""), arguments.clone());
-        let list = one_call(padded("[", &[&call], "]"), arguments.clone());
-        let mut two = list.clone();
-        two.written = padded("[", &[&call, &call], "]");
-        two.says = Says::Calls(vec![arguments.clone(), arguments.clone()]);
-        two.is_plain = false;
-        let is_known = |known: &Body| known.written == one.written;
-        if !bodies.iter().any(is_known) {
-            bodies.extend([one, list, two]);
+        for id in [id.as_ref(), None] {
+            let members = [
+                name.as_ref()
+                    .map(|path| (path.as_slice(), json::quote(TOOL))),
+                Some((path.as_slice(), text.clone())),
+                id.map(|path| (path.as_slice(), "\"call_1\"".to_owned())),
+            ];
+            let members: Vec<(&[String], String)> = members.into_iter().flatten().collect();
+            let call = object(&members);
+            let one = one_call(padded("", &[&call], ""), arguments.clone());
+            let list = one_call(padded("[", &[&call], "]"), arguments.clone());
+            let mut two = list.clone();
+            two.written = padded("[", &[&call, &call], "]");
+            two.says = Says::Calls(vec![arguments.clone(), arguments.clone()]);
+            two.is_plain = false;
+            let is_known = |known: &Body| known.written == one.written;
+            if !bodies.iter().any(is_known) {
+                bodies.extend([one, list, two]);
+            }
         }
     }
     Ok(bodies)
