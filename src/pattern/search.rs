@@ -482,6 +482,18 @@ mod tests {
             r"(?P<s>\s*)(?P<o><a>)",
             r"<b=(?P<k>[^\s>](?:[^\n>]*[^\s>])?)>(?P<v>.*?)</a>",
             r"<a(?P<k>[x\u00e9](?:[^\n>]*[^\s>])?)>\s*",
+            r"<a>(?=x)",
+            r"<a>\s*(?=x\s*[1=])",
+            r"\s*</a>\s*(?=<(?:a>|b=))",
+            r"(?:<a>\s*)?<b=(?P<k>[^\s<>]+)(?=>|<)",
+            r"<a>(?=\s*</a>\s*)",
+            r"<a>(?=\s*)",
+            r"<a>(?=x.*?</a>)",
+            r"<a>(?=x1+)",
+            r"<a>(?=(?:xa|x\s*))",
+            r"<a>(?=(?:x|<b)\s*(?:=1|1\s+))",
+            r"<a>(?=\Z|x)",
+            r"<a>(?:x\s*|<b=)?(?=x1?)",
         ] {
             let pattern = Pattern::regex(source).expect("a pattern");
             assert!(pattern.sequence().is_some(), "{source}");

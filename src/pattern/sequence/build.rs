@@ -63,6 +63,8 @@ pub(super) enum Step {
     End,
     /// Goes on if the literal comes at all, without reading up to it.
     Ahead(Finder<'static>),
+    /// The end of the match. The steps behind it have to follow, and are not taken.
+    MatchEnd,
     /// The group of this number, in the order of the named groups, begins or ends.
     Open(usize),
     Close(usize),
@@ -170,7 +172,7 @@ fn add_first_bytes(steps: &[Step], range: Range<usize>, starts: &mut ByteSet) ->
                 return true;
             }
             Step::Until { .. } | Step::Ahead(_) | Step::End => return false,
-            Step::Open(_) | Step::Close(_) => {}
+            Step::MatchEnd | Step::Open(_) | Step::Close(_) => {}
         }
     }
     false
@@ -323,6 +325,7 @@ fn add_steps(parts: &[Part], steps: &mut Vec<Step>) {
                 }
             }
             Part::Ahead(text) => Step::Ahead(Finder::new(text).into_owned()),
+            Part::MatchEnd => Step::MatchEnd,
             Part::Open(group) => Step::Open(*group),
             Part::Close(group) => Step::Close(*group),
         };
@@ -349,6 +352,9 @@ mod tests {
             r"<parameter=(?P<key>[^>]+)>\n?(?P<value>.*?)\n?</parameter>",
             r"<think>(?=[\s\S]*?</think>)",
             r"(?=[\s\S]*?</think>)",
+            r#"(?:<calls>\s*)?<call>\s*(?=\{\s*["}])"#,
+            r"<call>(?P<name>[^<>]+)(?=<arg>|</call>)",
+            r"a(?=b)",
             r"\[(?P<n>\d{1,3}+)\]",
             r"</call>\s*(?:</calls>\s*)?",
             r"<\|end\|>\s*(?:</s>)?\s*",
@@ -374,7 +380,11 @@ mod tests {
             r"<\w+e>",
             r"<\s*?",
             "(?:ab)*c",
-            "a(?=b)",
+            "a(?=b)c",
+            "(?:a(?=b))?c",
+            r"a\s*(?=\s)",
+            "a(?=(?P<x>b))",
+            "a(?!b)",
             "a(?!.*?b)",
             "a.*?",
             r"\w+",

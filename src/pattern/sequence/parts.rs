@@ -33,6 +33,8 @@ pub(super) enum Part {
     /// The end of the text.
     End,
     Ahead(String),
+    /// The end of the match. The parts behind it have to follow, and are not taken.
+    MatchEnd,
     Open(usize),
     Close(usize),
 }
@@ -47,10 +49,51 @@ const MAX_COPIES: u32 = 3;
 /// groups with their numbers.
 pub(super) fn take_apart(node: &Node, names: &[(String, usize)]) -> Option<Vec<Part>> {
     let mut parts = Vec::new();
-    add_parts(node, names, &mut parts)?;
+    match look_at_end(node) {
+        Some((before, ahead)) if !has_names(ahead, names) && !begins_with_any(ahead) => {
+            for node in before {
+                add_parts(node, names, &mut parts)?;
+            }
+            let mut ahead_parts = Vec::new();
+            add_parts(ahead, &[], &mut ahead_parts)?;
+            shorten(&mut ahead_parts);
+            parts.push(Part::MatchEnd);
+            parts.append(&mut ahead_parts);
+        }
+        _ => add_parts(node, names, &mut parts)?,
+    }
     let decided =
         choices(&parts) <= MAX_CHOICES && decides(&parts.iter().collect::<Vec<_>>(), parts.len());
     decided.then_some(parts)
+}
+
+/// The nodes before the look-ahead that a pattern ends with, and what is looked for; `None` where it ends with something else.
+fn look_at_end(node: &Node) -> Option<(&[Node], &Node)> {
+    let Node::Concat(nodes) = node else {
+        return None;
+    };
+    let (Node::Look(look), before) = nodes.split_last()? else {
+        return None;
+    };
+    (!look.behind && !look.negative).then_some((before, &look.node))
+}
+
+/// Takes off the end of parts that are only looked for what they hold without: once the rest is there, nothing more is waited for.
+fn shorten(parts: &mut Vec<Part>) {
+    while parts.last().is_some_and(Part::may_be_empty) {
+        parts.pop();
+    }
+    match parts.last_mut() {
+        Some(Part::Run { min, max, .. }) => *max = *min,
+        Some(Part::Choice { alternatives, .. }) => alternatives.iter_mut().for_each(shorten),
+        _ => {}
+    }
+}
+
+/// Returns true if what is looked for may stand anywhere behind. `Part::Ahead` is made for that.
+fn begins_with_any(node: &Node) -> bool {
+    let mut parts = Vec::new();
+    add_parts(node, &[], &mut parts).is_some() && matches!(parts.first(), Some(Part::Any))
 }
 
 fn choices(parts: &[Part]) -> usize {
@@ -313,7 +356,8 @@ fn decides(parts: &[&Part], count: usize) -> bool {
                 }
             }
             Part::Ahead(_) => rest.iter().all(|part| matches!(part, Part::Close(_))),
-            Part::Char(_) | Part::OneOf(_) | Part::End | Part::Open(_) | Part::Close(_) => true,
+            Part::Char(_) | Part::OneOf(_) | Part::End | Part::MatchEnd => true,
+            Part::Open(_) | Part::Close(_) => true,
         }
     })
 }
@@ -379,7 +423,7 @@ fn ends(class: &ClassUnicode, lazy: bool, rest: &[&Part]) -> bool {
             Part::Trimmed { first, .. } => return apart(first),
             // The run takes its characters first. If what follows then fails, the engine takes over.
             Part::Any | Part::Ahead(_) => return !lazy,
-            Part::Open(_) | Part::Close(_) => {}
+            Part::MatchEnd | Part::Open(_) | Part::Close(_) => {}
         }
     }
     !lazy

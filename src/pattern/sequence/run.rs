@@ -45,6 +45,8 @@ struct Attempt {
     progress: usize,
     /// Where the step began.
     entered: usize,
+    /// Where the match ends, once the steps that follow are only looked for.
+    end: Option<usize>,
 }
 
 /// The positions of groups and the choices that are open.
@@ -171,7 +173,10 @@ impl Progress {
                 }
             };
             match outcome {
-                Outcome::Done => return Scanned::Found(attempt.start..self.at),
+                Outcome::Done => {
+                    self.at = attempt.end.unwrap_or(self.at);
+                    return Scanned::Found(attempt.start..self.at);
+                }
                 Outcome::NotArrived => {
                     self.attempt = Some(attempt);
                     return Scanned::Hold(attempt.start);
@@ -254,6 +259,7 @@ impl Progress {
             step: 0,
             progress: 0,
             entered: start,
+            end: None,
         };
         if let Some(marks) = &mut self.marks {
             marks.choices.clear();
@@ -395,6 +401,10 @@ impl Progress {
                 Some(_) => Outcome::Done,
                 None => missing(literal, attempt, window),
             },
+            Step::MatchEnd => {
+                attempt.end = Some(self.at);
+                Outcome::Done
+            }
             Step::Open(group) | Step::Close(group) => {
                 if let Some(marks) = &mut self.marks {
                     let (start, end) = &mut marks.groups[*group];
