@@ -10,6 +10,8 @@
 //! What closes a call behind a quoted text may stand in the texts of its arguments, which need no escape for it; and so may a longer word in the
 //! place of a marker's: `</article>` where `</a>` closes an argument.
 
+use std::collections::HashSet;
+
 use super::manner::Manner;
 use super::message::Assistant;
 use super::probes;
@@ -28,6 +30,9 @@ const MAX_PARTS: usize = 4;
 /// How many texts that may close a call are tried.
 const MAX_CLOSING: usize = 4;
 
+/// How many words that are longer than one of a marker are tried.
+const MAX_LONGER: usize = 8;
+
 /// How many words between such characters are tried.
 const MAX_BETWEEN: usize = 3;
 
@@ -42,6 +47,12 @@ pub(super) struct Beside {
     pub(super) between: Vec<String>,
     /// The characters that may close a call behind a quoted text, and longer words in the place of a marker's, for the texts of arguments.
     pub(super) closing: Vec<String>,
+    /// Longer words and runs of one character than those that white space stands beside: `HANOVER` for `OVER`.
+    pub(super) longer: Vec<String>,
+    /// These with the word that each is made of, before those are left out that a text may make of a marker.
+    made: Vec<[String; 2]>,
+    /// Words that stand right beside a text somewhere, of which a text may make a longer one.
+    attached: HashSet<String>,
 }
 
 /// Returns the texts that stand next to the texts of messages, in answers and, where calls are shown, in calls.
@@ -82,6 +93,14 @@ pub(super) fn next_to_texts(
     beside.characters.append(&mut beside.parts);
     beside.between.truncate(MAX_BETWEEN);
     beside.closing.truncate(MAX_CLOSING);
+    let made = std::mem::take(&mut beside.made);
+    let attached = std::mem::take(&mut beside.attached);
+    for [word, longer] in made {
+        if !attached.contains(&word) && !beside.longer.contains(&longer) {
+            beside.longer.push(longer);
+        }
+    }
+    beside.longer.truncate(MAX_LONGER);
     beside
 }
 
@@ -172,6 +191,22 @@ impl Beside {
         }
         for gap in gaps.iter().skip(1) {
             add(&mut self.closing, longer_word(gap).as_deref());
+        }
+        for (index, gap) in gaps.iter().enumerate() {
+            let (begins, ends) = (index == 0, index + 1 == gaps.len());
+            let mut words = gap.split_whitespace();
+            let first = words
+                .next()
+                .filter(|first| !begins && gap.starts_with(first));
+            let last = words
+                .next_back()
+                .or(first)
+                .filter(|last| !ends && gap.ends_with(last));
+            let beside = first.into_iter().chain(last).map(str::to_owned);
+            self.attached.extend(beside);
+            let words = longer(gap, begins, ends).into_iter();
+            let words = words.map(|(word, longer)| [word.to_owned(), longer]);
+            self.made.extend(words);
         }
     }
 
@@ -276,6 +311,37 @@ fn longer_word(gap: &str) -> Option<String> {
     (is_short && is_word).then(|| format!("{marker}v"))
 }
 
+/// Returns longer words than those that the text has beside white space, and longer runs of a character: `vOVER` and `OVERv` for a text `OVER` on a
+/// line of its own, and `-----` for `----`. The text begins or ends a turn as told. Of a longer text that is more than a word and one sign none is made, since
+/// it may have other markers in it.
+fn longer(gap: &str, begins: bool, ends: bool) -> Vec<(&str, String)> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let words = gap.split_whitespace();
+    let last = words.clone().count().saturating_sub(1);
+    let mut all = Vec::new();
+    for (index, word) in words.enumerate() {
+        let is_apart_before = index > 0 || begins || gap.starts_with(char::is_whitespace);
+        let is_apart_behind = index < last || ends || gap.ends_with(char::is_whitespace);
+        let mut signs = word.chars();
+        let (first, second) = (signs.next().unwrap_or_default(), signs.next());
+        if second == Some(first) && !is_part(first) && signs.all(|sign| sign == first) {
+            all.extend(
+                (is_apart_before && is_apart_behind).then(|| (word, format!("{word}{first}"))),
+            );
+            continue;
+        }
+        let core = word.trim_matches(|c| !is_part(c));
+        if word.len() - core.len() > 1 || !core.chars().all(is_part) {
+            continue;
+        }
+        all.extend(
+            (is_apart_behind && word.ends_with(is_part)).then(|| (word, format!("{word}v"))),
+        );
+        all.extend((is_apart_before && is_part(first)).then(|| (word, format!("v{word}"))));
+    }
+    all
+}
+
 /// Returns the last punctuation character of the text before, and the last two where more stands before them.
 fn endings(gap: &str) -> [&str; 2] {
     let run = last_run(gap);
@@ -345,6 +411,23 @@ mod tests {
         for gap in ["</text\n", "end>", "</>", "\"|>}<tool>", "\"}end.", ""] {
             assert_eq!(longer_word(gap), None, "{gap}");
         }
+    }
+
+    #[test]
+    fn longer_words_and_runs_than_those_beside_white_space_are_tried() {
+        let longer = |gap: &'static str, begins, ends| -> Vec<String> {
+            let all = longer(gap, begins, ends).into_iter();
+            all.map(|(_, longer)| longer).collect()
+        };
+        assert_eq!(longer("\nOVER\n", false, false), ["OVERv", "vOVER"]);
+        assert_eq!(longer("\n----\n", false, false), ["-----"]);
+        assert_eq!(longer("call ", true, false), ["callv", "vcall"]);
+        assert_eq!(longer("\n## So", false, false), ["###", "vSo"]);
+        assert_eq!(longer("\n  id: ", false, false), ["vid:"]);
+        assert_eq!(longer("</a>\nend", false, true), ["endv", "vend"]);
+        assert_eq!(longer("</a>end", false, false), [""; 0]);
+        assert_eq!(longer("<|a|>b c|>d ", true, false), [""; 0]);
+        assert_eq!(longer("\n\n", false, false), [""; 0]);
     }
 
     #[test]

@@ -167,8 +167,8 @@ fn best_manner(judge: &Judge<'_>, tried: &Tried<'_>) -> Option<(usize, Vec<Outco
 
 fn run(judge: &Judge<'_>, tried: &Tried<'_>, calling: Option<usize>) -> Vec<Outcome> {
     let group = judge.group(calling);
-    let rounds = group.rounds.iter();
-    rounds
+    group
+        .judged()
         .map(|round| tried.run(round, &group.manner, &judge.renderer))
         .collect()
 }

@@ -194,6 +194,20 @@ impl<'a> Judge<'a> {
         first.map(|manner| manner.rules).unwrap_or_default()
     }
 
+    /// Returns how many of the messages are lost that no verdict is given on: their texts have longer words in them than those of markers.
+    pub(crate) fn lost_beside(&self, subject: Subject<'_>) -> usize {
+        // A manner that no verdict needed has no rounds.
+        let calling = self.calling.iter().filter_map(OnceCell::get);
+        let groups = std::iter::once(&self.survey.plain).chain(calling);
+        let tried = self.tried(subject);
+        let lost = groups.map(|group| {
+            let beside = group.rounds.iter().filter(|round| round.probe.is_beside);
+            let outcomes = beside.map(|round| tried.run(round, &group.manner, &self.renderer));
+            outcomes.filter(|outcome| !outcome.is_back()).count()
+        });
+        lost.sum()
+    }
+
     /// Judges a response template by all rounds.
     pub(crate) fn judge(&self, subject: Subject<'_>) -> Judgement {
         judgement::judge(self, subject)

@@ -71,6 +71,9 @@ pub(super) struct Probe {
     pub(super) plain: bool,
     /// True if it stands for its kind, and is tried in every place.
     pub(super) leads: bool,
+    /// True if no verdict is given on it. Its texts speak of words that are nearly markers, and whether those can be told apart depends on the letters and signs
+    /// of the markers alone.
+    pub(super) is_beside: bool,
 }
 
 /// The calls that probes are made of, by number; no two of the five share a value, and no two of the first three a function.
@@ -214,6 +217,32 @@ pub(super) fn of_every_day(constants: &[&str]) -> Vec<Probe> {
 pub(super) fn of_every_day_with_calls(constants: &[&str]) -> Vec<Probe> {
     let texts = everyday(constants).map(|text| calling([("orchard".to_owned(), text.into())]));
     texts.map(other).collect()
+}
+
+/// Messages without calls with longer words than those of the chat template's markers, within a line and on one of their own.
+pub(super) fn with_longer_words(longer: &[String]) -> Vec<Probe> {
+    let texts = longer.iter().flat_map(|word| {
+        let [said, lined] = [
+            format!("Marigold {word} thicket"),
+            format!("Marigold\n{word}\nthicket"),
+        ];
+        let thought = format!("Lantern {word} wharf");
+        [
+            Assistant::saying(&said),
+            Assistant::saying(&lined),
+            Assistant::saying(CONTENT).thinking(&thought),
+        ]
+    });
+    texts.map(beside).collect()
+}
+
+/// Messages with calls whose only argument has one of these longer words in it.
+pub(super) fn with_calls_and_longer_words(longer: &[String]) -> Vec<Probe> {
+    let texts = longer.iter().map(|word| {
+        let text = format!("teal {word} ribbon");
+        calling([("orchard".to_owned(), text.into())])
+    });
+    texts.map(beside).collect()
 }
 
 /// Texts with a character (or a few) in them: nothing else, before the first word, within and behind the last.
@@ -468,6 +497,7 @@ fn lead(message: Assistant) -> Probe {
         further: None,
         plain: true,
         leads: true,
+        is_beside: false,
     }
 }
 
@@ -483,6 +513,13 @@ fn other(message: Assistant) -> Probe {
         plain: false,
         leads: false,
         ..lead(message)
+    }
+}
+
+fn beside(message: Assistant) -> Probe {
+    Probe {
+        is_beside: true,
+        ..other(message)
     }
 }
 

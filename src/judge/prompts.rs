@@ -107,7 +107,7 @@ fn all<'j>(judge: &'j Judge<'_>) -> Vec<(RoundId, &'j Round)> {
         groups.filter(|group| group.is_none_or(|index| judge.calling[index].get().is_some()));
     rendered
         .flat_map(|calling| {
-            let rounds = judge.group(calling).rounds.iter().enumerate();
+            let rounds = judge.group(calling).judged().enumerate();
             rounds.map(move |(index, round)| (RoundId { calling, index }, round))
         })
         .collect()

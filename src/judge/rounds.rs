@@ -180,6 +180,11 @@ impl Group {
         if !is_taken {
             return;
         }
+        // No verdict is given on it, so that it does not matter why it is left out.
+        if probe.is_beside {
+            self.rounds.extend(self.round(renderer, at, probe));
+            return;
+        }
         let meant = match probe.further {
             Some(_) => Some(Kind::FurtherTexts),
             None => Kind::of_parts(&probe.message),
@@ -198,6 +203,12 @@ impl Group {
                 self.left_out.extend(kinds.map(|kind| (kind, why.clone())));
             }
         }
+    }
+
+    /// Returns the rounds that a verdict is given on. They come before the others, so that both are counted alike.
+    pub(super) fn judged(&self) -> impl Iterator<Item = &Round> {
+        let rounds = self.rounds.iter();
+        rounds.take_while(|round| !round.probe.is_beside)
     }
 
     /// Returns the round with another message.

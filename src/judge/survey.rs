@@ -95,6 +95,7 @@ impl Survey {
             probes::with_characters(&beside.between),
             probes::beginning_with(&characters::asked_for(asked, &beside.characters)),
             probes::of_every_day(&constants),
+            probes::with_longer_words(&beside.longer),
         ] {
             plain.fill_first(renderer, &places, &probes);
         }
@@ -160,6 +161,9 @@ impl Survey {
             .collect();
         let probes = probes::without_calls(setup.thorough);
         group.fill(renderer, &after_tool, &probes, &mut self.seen.clone());
+        // Those that no verdict is given on are the last.
+        let longer = probes::with_calls_and_longer_words(&self.beside.longer);
+        group.fill_first(renderer, &with_tools, &longer);
         group
     }
 }

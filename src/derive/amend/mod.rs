@@ -20,7 +20,7 @@ use crate::derive::learn::{self, Responses};
 use crate::derive::proof::{self, Proof};
 use crate::derive::read::analysis::Analysis;
 use crate::derive::strict::{self, StrictCalls};
-use crate::derive::{DeriveError, Options, compare, probe};
+use crate::derive::{DeriveError, Options, compare, narrow, probe};
 use crate::judge::{self, Case, Judge, Scrutiny};
 use crate::response_template::{Document, Engine, ResponseTemplate};
 use crate::value::{Map, Value, json};
@@ -238,6 +238,40 @@ impl Amended {
                 told.join("; ")
             );
             self.take(document, proof, "claimed", told);
+        }
+        Ok(())
+    }
+
+    /// Reads delimiters that are words, or runs of one character, only as a whole, where a text with a longer one in it is lost.
+    ///
+    /// # Errors
+    ///
+    /// When an amendment is no valid response template.
+    pub(super) fn read_whole_words(
+        &mut self,
+        bench: &Bench<'_>,
+        engines: &[Engine],
+    ) -> Result<(), DeriveError> {
+        let lost = |template: &Arc<ResponseTemplate>| {
+            let subject = bench.for_proof(template).subject();
+            bench.judge.lost_beside(subject)
+        };
+        let template = self.template()?;
+        let before = lost(&template);
+        if before == 0 {
+            return Ok(());
+        }
+        let cases = &self.proof.judgement.cases;
+        let Some(whole) = narrow::at_whole_words(&self.document, &template, cases) else {
+            return Ok(());
+        };
+        let read = Arc::new(ResponseTemplate::from_value(&whole.to_value())?);
+        let refusals = |document| Engine::refusals(engines, document);
+        let is_taken = lost(&read) < before && refusals(&whole) <= refusals(&self.document);
+        let proof = is_taken.then(|| bench.keeps(&self.proof)(&read)).flatten();
+        if let Some(proof) = proof {
+            let told = "texts have longer words in them than those of delimiters; so a delimiter counts only where no longer word goes on beside it";
+            self.take(whole, proof, "narrowed", told.to_owned());
         }
         Ok(())
     }

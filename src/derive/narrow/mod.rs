@@ -6,13 +6,15 @@
 //! it; only where another delimiter or the end of the response follows; only outside of the strings of JSON.
 //!
 //! Nothing of this is better by itself, since less is read of what models write otherwise. So it is asked for only where messages do not
-//! come back, each proposal changes one delimiter, and it is taken if more messages come back and none is lost.
+//! come back, each proposal changes one delimiter, and it is taken if more messages come back and none is lost. A delimiter that is a word may also be
+//! asked to be no part of a longer one (`whole`), all delimiters at once.
 //!
 //! The cost: one parse of each response for the places, for each proposal a parse of some messages that do not come back, and a proof of
 //! those proposals that bring one of them back. Where all messages come back it costs nothing.
 
 mod places;
 mod space;
+mod whole;
 
 use super::compare::pattern::{SPACE, grouped, with_group, without_captures};
 use super::compare::slot;
@@ -101,6 +103,37 @@ pub(super) fn proposals(
     }
     all.sort_by_key(|(rank, _)| *rank);
     all.into_iter().map(|(_, proposal)| proposal).collect()
+}
+
+/// Returns the response template in which no delimiter is found within a longer word, or a longer run of one character, as far as that is so wherever it stands
+/// in these responses; `None` where nothing would be different. It asks for nothing else, so that all of them are changed at once.
+pub(super) fn at_whole_words(
+    document: &Document,
+    template: &Arc<ResponseTemplate>,
+    cases: &[Case],
+) -> Option<Document> {
+    let places = Places::of(template, cases)?;
+    let mut narrower = document.clone();
+    for (index, field) in template.fields().iter().enumerate() {
+        let Some(written) = narrower.fields.get_mut(field.name.as_str()) else {
+            continue;
+        };
+        let sides = [
+            (Edge::Open, &mut written.open),
+            (Edge::Close, &mut written.close),
+        ];
+        for (edge, delimiter) in sides {
+            let Some(own) = delimiter.as_ref() else {
+                continue;
+            };
+            let seen = places.delimiters.get(&(index, edge));
+            let seen = seen.map_or(&[][..], Vec::as_slice);
+            if let Some(pattern) = whole::whole(&own.as_pattern(), seen) {
+                *delimiter = Some(Delimiter::pattern(pattern));
+            }
+        }
+    }
+    (narrower != *document).then_some(narrower)
 }
 
 /// The end of a response.

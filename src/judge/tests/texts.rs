@@ -526,3 +526,31 @@ fn texts_of_every_day_have_markers_without_their_lines() {
     );
     assert_all_back(&judgement);
 }
+
+/// A word, or a run of one character, is no marker where it is a part of a longer one. No verdict is given on such texts.
+#[test]
+fn longer_words_and_runs_than_a_marker_are_tried_beside_the_rest() {
+    let markers = [
+        ("quorum", "\\\\bquorum\\\\b"),
+        ("~~~~", "(?<!~)~~~~(?!~)"),
+        ("^stop", "\\\\^stop\\\\b"),
+    ];
+    for (marker, whole) in markers {
+        let chat = chat(&format!("{{{{ m.content }}}}{{{{ '\n{marker}\n' }}}}"), "");
+        let plain = marker.replace('^', "\\\\^");
+        for (close, holds) in [(whole, true), (&plain, false)] {
+            let content = format!(r#""content": {{"close_pattern": "\\s*{close}\\s*(?:<end>)?"}}"#);
+            let template = fields(&[&content]);
+            let (lost, failures) = Setting::default().ask(&chat, &template, |judge, subject| {
+                let scrutiny = Scrutiny::Whole;
+                let whole = Subject {
+                    scrutiny,
+                    ..subject
+                };
+                (judge.lost_beside(whole), judge.judge(whole).failures)
+            });
+            assert_eq!(lost == 0, holds, "{close}");
+            assert!(failures.is_empty(), "{close}: {failures:#?}");
+        }
+    }
+}
