@@ -25,6 +25,7 @@ mod debug;
 mod derive;
 mod deviating;
 mod diff;
+mod engine;
 mod escape;
 mod explain;
 mod given;

@@ -55,6 +55,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         return Err(Problem::failed("usage", message).into());
     }
     let named = workspace.response_templates();
+    if args.all && named.is_empty() {
+        let message = "no response template is named, and so no fixture is made";
+        let hint = "`obverse init` writes an obverse.toml that names what is there; or give one with --template";
+        return Err(Problem::failed("usage", message).with_hint(hint).into());
+    }
     let paths = if args.all {
         named
     } else {

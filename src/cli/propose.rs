@@ -21,7 +21,7 @@ use super::shape::ShapeArgs;
 use super::source::SourceArgs;
 use super::status::Status;
 use super::stop::Stop;
-use super::{escape, input, output, wire};
+use super::{engine, escape, input, output, wire};
 
 /// The files of the folder.
 const CONFIG: &str = "tokenizer_config.json";
@@ -53,7 +53,7 @@ pub(crate) struct Args {
     model: Option<String>,
 
     /// Keep to what ENGINE takes: transformers, vllm or sglang; may be given several times
-    #[arg(long = "for", value_name = "ENGINE", value_parser = clap::value_parser!(Engine))]
+    #[arg(long = "for", value_name = "ENGINE", value_parser = engine::parser(), hide_possible_values = true)]
     engines: Vec<Engine>,
 
     /// Write into a folder that is there already

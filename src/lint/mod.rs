@@ -150,12 +150,21 @@ pub fn schema_rules() -> &'static [SchemaRule] {
     schemas::ALL
 }
 
+/// The codes of all findings.
+pub fn codes() -> impl Iterator<Item = &'static str> {
+    let rules = rules().iter().map(|rule| rule.code);
+    let schemas = schema_rules().iter().map(|rule| rule.code);
+    let others = other_codes().map(|known| known.code);
+    [DEVIATES]
+        .into_iter()
+        .chain(rules)
+        .chain(schemas)
+        .chain(others)
+}
+
 /// Returns true if there is such a code.
 pub fn is_code(code: &str) -> bool {
-    code == DEVIATES
-        || schema_rules().iter().any(|rule| rule.code == code)
-        || rules().iter().any(|rule| rule.code == code)
-        || other_codes().any(|known| known.code == code)
+    codes().any(|known| known == code)
 }
 
 fn other_codes() -> impl Iterator<Item = &'static DocumentCode> {

@@ -229,6 +229,12 @@ fn a_suite_is_scaffolded_where_one_is_named() {
     assert_eq!(bench.read("fixtures/chat.jsonl"), all);
     assert_eq!(bench.read("before"), first);
     assert_eq!(bench.run("new").status, 2);
+    let nothing = Bench::new().run("new --all");
+    assert_eq!(nothing.status, 2, "{nothing}");
+    assert!(
+        nothing.stderr.contains("`obverse init` writes"),
+        "{nothing}"
+    );
 }
 
 #[test]

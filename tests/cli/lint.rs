@@ -442,3 +442,17 @@ fn models_further_down_are_told_with_their_command() {
         "{told}"
     );
 }
+
+/// A code that is nearly one is told from one that is none.
+#[test]
+fn a_code_that_is_nearly_one_is_offered() {
+    let bench = Bench::new();
+    let near = bench.run("lint --allow dolar .");
+    assert_eq!(near.status, 2, "{near}");
+    assert!(near.stderr.contains("did you mean `dollar`?"), "{near}");
+    let none = bench.run("lint --deny nothing-like-it .");
+    assert!(
+        none.stderr.contains("`obverse explain` lists them"),
+        "{none}"
+    );
+}

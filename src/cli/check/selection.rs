@@ -9,9 +9,9 @@ use obverse::response_template::Engine;
 
 use super::subject::{Subject, Subjects};
 use super::task::Task;
-use crate::cli::near;
 use crate::cli::problem::Problem;
 use crate::cli::project::{ProjectArgs, Workspace};
+use crate::cli::{engine, near};
 
 /// The fixtures and response templates to look at.
 #[derive(Debug, clap::Args)]
@@ -34,7 +34,7 @@ pub(crate) struct Selection {
 
     /// Derive the response templates again for this engine, instead of those that obverse.toml names for them: transformers,
     /// vllm or sglang; may be given several times
-    #[arg(long = "for", value_name = "ENGINE", conflicts_with = "no_derive")]
+    #[arg(long = "for", value_name = "ENGINE", value_parser = engine::parser(), hide_possible_values = true, conflicts_with = "no_derive")]
     engines: Vec<Engine>,
 
     /// Hold the fixtures to the grammar of what the model may write, also where obverse.toml does not ask for that

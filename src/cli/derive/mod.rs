@@ -34,7 +34,7 @@ use super::source::{self, Opened, SourceArgs};
 use super::status::Status;
 use super::stop::Stop;
 use super::verbosity::{self, Verbosity};
-use super::{bulk, input, output, wire};
+use super::{bulk, engine, input, output, wire};
 pub(crate) use files::file_stem;
 use responses::ResponsesArgs;
 use summary::Summary;
@@ -85,7 +85,7 @@ pub(crate) struct Args {
     format: Shape,
 
     /// Keep to what ENGINE takes: transformers, vllm or sglang; may be given several times
-    #[arg(long = "for", value_name = "ENGINE")]
+    #[arg(long = "for", value_name = "ENGINE", value_parser = engine::parser(), hide_possible_values = true)]
     engines: Vec<Engine>,
 
     /// Take another candidate for a decision than the derivation would, by the names that --explain prints, such as "unclosed

@@ -60,11 +60,11 @@ pub(crate) struct Args {
     tool_choice: String,
 
     /// Allow more than one call: yes or no
-    #[arg(long, value_enum, value_name = "WHETHER", default_value_t = Parallel::Yes, hide_possible_values = true)]
+    #[arg(long, value_enum, value_name = "YES|NO", default_value_t = Parallel::Yes, hide_possible_values = true)]
     parallel: Parallel,
 
     /// Let the model reason: auto (as it likes), on or off
-    #[arg(long, value_enum, value_name = "WHETHER", default_value_t = Reasons::Auto, hide_possible_values = true)]
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = Reasons::Auto, hide_possible_values = true)]
     reasoning: Reasons,
 
     /// A variable of the chat template, by which the prompt is rendered; may be given several times
@@ -92,7 +92,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", conflicts_with = "format")]
     sample: Option<u64>,
 
-    /// Where the texts of --sample begin: the same seed gives the same texts
+    /// The seed of the texts of --sample: the same seed gives the same texts
     #[arg(long, value_name = "S", default_value_t = 0, requires = "sample")]
     seed: u64,
 

@@ -18,7 +18,7 @@ use super::replace::replace_or_force;
 use super::report::{FormatArgs, Outcome, Report};
 use super::status::Status;
 use super::stop::Stop;
-use super::{escape, hub, input, output, project};
+use super::{engine, escape, hub, input, near, output, project};
 
 mod fixtures;
 
@@ -49,7 +49,7 @@ pub(crate) struct Args {
 
     /// Also find what keeps it from running in this engine: transformers, vllm or sglang; those that obverse.toml names for it
     /// count too
-    #[arg(long = "for", value_name = "ENGINE")]
+    #[arg(long = "for", value_name = "ENGINE", value_parser = engine::parser(), hide_possible_values = true)]
     engines: Vec<Engine>,
 
     /// Make findings of this code errors; `warnings` stands for all warnings
@@ -402,5 +402,9 @@ fn code(text: &str) -> Result<String, String> {
     if lint::is_code(text) {
         return Ok(text.to_owned());
     }
-    Err("there is no such code; `obverse explain` lists them".to_owned())
+    let hint = match near::nearest(text, lint::codes()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`obverse explain` lists them".to_owned(),
+    };
+    Err(format!("there is no such code; {hint}"))
 }

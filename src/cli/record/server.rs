@@ -33,7 +33,7 @@ pub(crate) struct ServerArgs {
     #[arg(long, value_name = "N", default_value_t = 1024, requires = "url", help_heading = SERVER)]
     max_tokens: u32,
 
-    /// How much chance there is in what is written
+    /// The temperature of sampling: 0 takes the most likely token each time
     #[arg(long, value_name = "NUMBER", requires = "url", help_heading = SERVER)]
     temperature: Option<f64>,
 

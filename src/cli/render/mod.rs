@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long)]
     add_generation_prompt: bool,
 
-    /// A further variable, such as enable_thinking=false; with --jsonl the line's own win
+    /// A further variable, such as enable_thinking=false; with --jsonl, those of a line come before it
     #[arg(long = "kwarg", value_name = "K=JSON", value_parser = kwarg)]
     kwargs: Vec<(String, Value)>,
 
@@ -52,15 +52,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     template: Option<String>,
 
-    /// Render many: one JSON object a line in, one a line out
+    /// Read one JSON object for each line of stdin, and write one for each
     #[arg(long, conflicts_with_all = ["messages", "tools", "documents", "add_generation_prompt"])]
     jsonl: bool,
 
-    /// Tell the origin of every byte
+    /// Write the origin of every byte: the input or the place in the chat template that it comes from
     #[arg(long)]
     origins: bool,
 
-    /// How to tell it; otherwise text on a terminal or with --color always, else json
+    /// The form of the output; otherwise text on a terminal or with --color always, else json
     #[arg(long, value_enum, requires = "origins", conflicts_with = "jsonl")]
     format: Option<Format>,
 

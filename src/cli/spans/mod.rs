@@ -56,15 +56,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     documents: Option<PathBuf>,
 
-    /// A further variable, such as enable_thinking=false; with --jsonl the line's own win
+    /// A further variable, such as enable_thinking=false; with --jsonl, those of a line come before it
     #[arg(long = "kwarg", value_name = "K=JSON", value_parser = kwarg)]
     kwargs: Vec<(String, Value)>,
 
-    /// Tell tokens too, those of this tokenizer.json
+    /// Also write the range of tokens of each part, as this tokenizer.json counts them
     #[arg(long, value_name = "FILE")]
     tokenizer: Option<PathBuf>,
 
-    /// Tell ranges in characters too
+    /// Also write the range of each part in characters
     #[arg(long)]
     characters: bool,
 
@@ -72,11 +72,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     template: Option<String>,
 
-    /// Tell of many: one JSON object a line in, one a line out
+    /// Read one JSON object for each line of stdin, and write one for each
     #[arg(long, conflicts_with_all = ["messages", "tools", "documents"])]
     jsonl: bool,
 
-    /// How to tell it: json, text (coloured) or html (a page); otherwise text on a terminal or with --color always, else json
+    /// The form of the output: json, text (coloured) or html (a page); otherwise text on a terminal or with --color always, else json
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<Format>,
 

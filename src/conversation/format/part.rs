@@ -172,7 +172,7 @@ mod tests {
             ranges_at(&parts, "_on May\nx\n", 1),
             Ok(vec![1..4, 4..7, 7..8, 8..9])
         );
-        // Where it stops to fit.
+        // Where it stops fitting.
         assert_eq!(ranges_at(&parts, "on May\ny", 0), Err(7));
         assert_eq!(ranges_at(&parts, "in May", 0), Err(0));
         assert_eq!(ranges_at(&parts, "on May", 0), Err(3));

@@ -338,7 +338,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// The constant text that a step has where it stops to fit.
+    /// The constant text that a step has where it stops fitting.
     fn rest(&self, step: usize, failed: usize, at: usize) -> String {
         let mut start = at;
         for part in &self.parts[step] {

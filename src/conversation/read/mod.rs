@@ -128,7 +128,7 @@ pub struct ReadError {
 #[non_exhaustive]
 pub enum Reason {
     /// It does not follow the format.
-    #[error("the text stops to fit the conversation format")]
+    #[error("the text stops fitting the conversation format")]
     Unfit,
     /// It follows the format, and the chat template renders something else of what was read.
     #[error("what was read renders to another text")]
