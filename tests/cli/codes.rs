@@ -29,6 +29,23 @@ fn the_examples_of_what_check_finds() {
 }
 
 #[test]
+fn the_examples_of_what_grammars_cannot_say() {
+    let names = [
+        "qwen3",
+        "command_r7b",
+        "command_r_plus",
+        "minimax_m2",
+        "minimax_m3",
+    ];
+    let bench = names.iter().fold(Bench::new(), |bench, name| {
+        let name = format!("chat_templates/{name}.jinja");
+        let text = std::fs::read_to_string(root().join(&name)).expect("a chat template");
+        bench.file(&name, text)
+    });
+    page::holds("codes/grammar.md", bench);
+}
+
+#[test]
 fn the_examples_of_what_stops_a_command() {
     let name = "chat_templates/qwen3.jinja";
     let text = std::fs::read_to_string(root().join(name)).expect("a chat template");
@@ -74,7 +91,7 @@ fn every_page_is_in_the_table_of_contents() {
 /// The examples show the codes that they are about.
 #[test]
 fn each_example_shows_its_code() {
-    for name in ["derive", "check", "errors"] {
+    for name in ["derive", "check", "grammar", "errors"] {
         let path = root().join(format!("docs/codes/{name}.md"));
         let page = std::fs::read_to_string(path).expect("a page");
         for section in page.split("\n## ").skip(1) {
@@ -141,6 +158,8 @@ fn codes_of(path: &PathBuf) -> Vec<String> {
         "Diagnostic::warning(",
         "Problem::failed(",
         " warning(",
+        "code: ",
+        "self.note(",
         "LOST_WHEN_CUT: &str = ",
         "INEXPRESSIBLE: &str = ",
         "REFUSED_BY_ENGINE: &str = ",

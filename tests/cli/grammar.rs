@@ -286,7 +286,9 @@ fn arguments_that_are_not_declared_stand_between_tags() {
         .run("grammar tags.jinja --tools tools.json --format gbnf")
         .stderr;
     for name in ["any", "more"] {
-        let note = format!("note: `{name}` takes arguments that its schema does not declare");
+        let note = format!(
+            "note[undeclared-arguments]: `{name}` takes arguments that its schema does not declare"
+        );
         assert!(told.contains(&note), "{told}");
     }
     for (response, is_allowed) in [

@@ -210,7 +210,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     };
     let text = grammar.write(language);
     for finding in &text.findings {
-        note(&finding.text);
+        let text = escape::line(&finding.text);
+        output::tell(&format!("note[{}]: {text}\n", finding.code));
     }
     output::print_text(&format!("{}\n", text.text.trim_end()))?;
     Ok(Status::Done)
