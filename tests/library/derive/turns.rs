@@ -464,3 +464,22 @@ fn content_in_tags_beside_a_reasoning_alone() {
     assert_eq!(report.content.mode, ContentMode::WrappedWithReasoning);
     assert_eq!(report.content.open, "<say>");
 }
+
+/// A word that ends turns on a line of its own ends none within a longer word, and four dashes are not a part of five.
+#[test]
+fn a_marker_that_is_a_word_is_no_part_of_a_longer_one() {
+    for (end, text) in [("OVER", "HANOVER is far"), ("----", "a ------ b")] {
+        let chat = format!(
+            "{{%- for m in messages %}}<{{{{ m.role }}}}>\n{{{{ m.content }}}}{{{{ '\n{end}\n' }}}}{{%- endfor %}}\
+             {{%- if add_generation_prompt %}}<assistant>{{{{ '\n' }}}}{{%- endif %}}"
+        );
+        let derivation = derive_text(&chat).expect("derived");
+        assert!(findings(&derivation).contains(&"narrowed"), "{end}");
+        let document = derivation.document.to_value();
+        let template = Arc::new(ResponseTemplate::from_value(&document).expect("valid"));
+        let response = format!("{text}\n{end}\n");
+        let message = parse_response(&response, template, "", &[]).expect("parsed");
+        let content = message.get("content").and_then(Value::as_str);
+        assert_eq!(content, Some(text), "{:?}", document);
+    }
+}
