@@ -1,6 +1,6 @@
 //! "Did you mean": the one of several names that is nearest to a name that is none of them.
 
-/// Names that are less alike than this are no slips of the same pen.
+/// How alike two names have to be for one to be a misspelling of the other: 1 is the same name.
 const ALIKE: f64 = 0.75;
 
 /// The nearest of `names`; `None` where none is near. Dashes, underscores and the case of letters do not count.

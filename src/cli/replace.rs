@@ -13,7 +13,7 @@ use super::problem::Problem;
 /// The beginning of every page.
 const PAGE: &[u8] = b"<!DOCTYPE html";
 
-/// A file that a write was to go to first, and that is older than this, is one that nobody finishes.
+/// How old a temporary file is at least that is taken to be left behind by a write that was killed.
 const STALE: Duration = Duration::from_secs(60);
 
 /// Gives a file another text, at once and whole: nobody sees half of it, and if it fails the old one stays. The file
@@ -77,7 +77,7 @@ pub(crate) fn refuse_protected(path: &Path, force: bool) -> Result<(), Problem> 
 }
 
 /// Why a file should not be written: it is a symbolic link (in the caches of models what it leads to is shared, and named after
-/// its content), it may not be written, or it belongs to somebody else, who would lose it.
+/// its content), or it may not be written.
 fn protection(path: &Path) -> Option<String> {
     let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     if path.is_symlink() {

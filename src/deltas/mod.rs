@@ -15,7 +15,7 @@
 //! **The law.** The message that an [`Assembly`] makes of all growth is the one that [`ResponseParser::finalize`] gives, for every
 //! template, response and chunking, and once adjacent pieces are joined the growth is the same for every chunking.
 //!
-//! **What is taken back.** Nothing of a well-formed response whose fields come as often as they can hold. But a region that does not parse has no value, however much of it has
+//! **What is taken back.** Of a well-formed response nothing is taken back, as long as no field comes more often than it can hold. But a region that does not parse has no value, however much of it has
 //! been read; and three things make another value of what was read: a field that keeps only its last value and comes again, a key
 //! of a call that comes twice in one object, and a tag that never ends. These are told: [`Growth::CallDropped`] and
 //! [`Growth::Restart`]. With [`Options::certain`] nothing is told that can still turn out otherwise; that holds back each call until its

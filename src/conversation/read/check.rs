@@ -59,7 +59,7 @@ struct Search<'r> {
     tries: Tries,
 }
 
-/// A reading that waits to be tried.
+/// A candidate for what a text says, which has not been rendered yet.
 #[derive(Debug, Clone, Default)]
 struct Open {
     /// How far the reading that it comes of agreed with its render.

@@ -384,7 +384,7 @@ impl Amended {
         }
         let template = self.template()?;
         let cases = &self.proof.judgement.cases;
-        // Whether to offer it is not decided by whole responses: literals of which one begins with another show in pieces what they lose.
+        // Whole responses do not decide if it is a candidate: literals of which one begins with another show in pieces what they lose.
         let in_pieces = Bench {
             scrutiny: bench.scrutiny.max(Scrutiny::Pieces),
             ..*bench

@@ -658,7 +658,7 @@ mod tests {
         }
     }
 
-    /// The text that stands around texts and not around other values are quotes, unless the key is said again in it.
+    /// Quotes are the text that stands around strings and not around other values, unless the argument's key stands in it again.
     #[test]
     fn quotes_stand_around_texts_alone() {
         let quotes = |values: &[(&str, &str)]| tagged("", values, "").quotes();
