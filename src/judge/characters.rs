@@ -8,7 +8,8 @@
 //! the name of a function or of an argument stands between such characters, texts have another word between them: `<v>`. And where what
 //! opens a text and what closes it share signs, a text may make one of the other: between `{~` and `~}`, `{` reads as `{~` again, and `}` as `~}`.
 //! What closes a call behind a quoted text may stand in the texts of its arguments, which need no escape for it; and so may a longer word in the
-//! place of a marker's: `</article>` where `</a>` closes an argument.
+//! place of a marker's: `</article>` where `</a>` closes an argument. Where white space stands beside a marker that is a word, or a run of one character, a
+//! text may have a longer one: `HANOVER` for `OVER`, `-----` for `----`.
 
 use std::collections::HashSet;
 
@@ -303,8 +304,7 @@ fn closing(gap: &str) -> [&str; 2] {
 fn longer_word(gap: &str) -> Option<String> {
     let gap = gap.trim_start();
     let run = first_run(gap);
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let rest = gap[run.len()..].trim_start_matches(is_part);
+    let rest = gap[run.len()..].trim_start_matches(is_part_of_word);
     let marker = &gap[..gap.len() - rest.len()];
     let is_short = (1..LONGEST).contains(&run.len()) && !run.starts_with(['"', '\'']);
     let is_word = marker.len() > run.len() && rest.starts_with(is_special_character);
@@ -315,7 +315,6 @@ fn longer_word(gap: &str) -> Option<String> {
 /// line of its own, and `-----` for `----`. The text begins or ends a turn as told. Of a longer text that is more than a word and one sign none is made, since
 /// it may have other markers in it.
 fn longer(gap: &str, begins: bool, ends: bool) -> Vec<(&str, String)> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let words = gap.split_whitespace();
     let last = words.clone().count().saturating_sub(1);
     let mut all = Vec::new();
@@ -324,20 +323,21 @@ fn longer(gap: &str, begins: bool, ends: bool) -> Vec<(&str, String)> {
         let is_apart_behind = index < last || ends || gap.ends_with(char::is_whitespace);
         let mut signs = word.chars();
         let (first, second) = (signs.next().unwrap_or_default(), signs.next());
-        if second == Some(first) && !is_part(first) && signs.all(|sign| sign == first) {
+        if second == Some(first) && !is_part_of_word(first) && signs.all(|sign| sign == first) {
             all.extend(
                 (is_apart_before && is_apart_behind).then(|| (word, format!("{word}{first}"))),
             );
             continue;
         }
-        let core = word.trim_matches(|c| !is_part(c));
-        if word.len() - core.len() > 1 || !core.chars().all(is_part) {
+        let core = word.trim_matches(|c| !is_part_of_word(c));
+        if word.len() - core.len() > 1 || !core.chars().all(is_part_of_word) {
             continue;
         }
         all.extend(
-            (is_apart_behind && word.ends_with(is_part)).then(|| (word, format!("{word}v"))),
+            (is_apart_behind && word.ends_with(is_part_of_word))
+                .then(|| (word, format!("{word}v"))),
         );
-        all.extend((is_apart_before && is_part(first)).then(|| (word, format!("v{word}"))));
+        all.extend((is_apart_before && is_part_of_word(first)).then(|| (word, format!("v{word}"))));
     }
     all
 }
@@ -350,6 +350,10 @@ fn endings(gap: &str) -> [&str; 2] {
     let behind = |count: usize| run.get(run.len().checked_sub(count)?..);
     let pair = behind(2).filter(|_| goes_on || run.len() > 2);
     [behind(1), pair].map(Option::unwrap_or_default)
+}
+
+fn is_part_of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 /// Returns true if the character is ASCII punctuation, which every text may have.

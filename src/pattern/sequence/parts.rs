@@ -49,33 +49,37 @@ const MAX_COPIES: u32 = 3;
 /// groups with their numbers.
 pub(super) fn take_apart(node: &Node, names: &[(String, usize)]) -> Option<Vec<Part>> {
     let mut parts = Vec::new();
-    match look_at_end(node) {
-        Some((before, ahead)) if !has_names(ahead, names) && !begins_with_any(ahead) => {
+    match look_at_end(node, names) {
+        Some((before, ahead)) => {
             for node in before {
                 add_parts(node, names, &mut parts)?;
             }
-            let mut ahead_parts = Vec::new();
-            add_parts(ahead, &[], &mut ahead_parts)?;
-            shorten(&mut ahead_parts);
             parts.push(Part::MatchEnd);
-            parts.append(&mut ahead_parts);
+            parts.extend(ahead);
         }
-        _ => add_parts(node, names, &mut parts)?,
+        None => add_parts(node, names, &mut parts)?,
     }
     let decided =
         choices(&parts) <= MAX_CHOICES && decides(&parts.iter().collect::<Vec<_>>(), parts.len());
     decided.then_some(parts)
 }
 
-/// The nodes before the look-ahead that a pattern ends with, and what is looked for; `None` where it ends with something else.
-fn look_at_end(node: &Node) -> Option<(&[Node], &Node)> {
+/// The nodes before the look-ahead that a pattern ends with, and the parts that are looked for; `None` where it ends with something else, and where
+/// they may stand anywhere behind, for which there is `Part::Ahead`.
+fn look_at_end<'n>(node: &'n Node, names: &[(String, usize)]) -> Option<(&'n [Node], Vec<Part>)> {
     let Node::Concat(nodes) = node else {
         return None;
     };
     let (Node::Look(look), before) = nodes.split_last()? else {
         return None;
     };
-    (!look.behind && !look.negative).then_some((before, &look.node))
+    if look.behind || look.negative || has_names(&look.node, names) {
+        return None;
+    }
+    let mut ahead = Vec::new();
+    add_parts(&look.node, &[], &mut ahead)?;
+    shorten(&mut ahead);
+    (!matches!(ahead.first(), Some(Part::Any))).then_some((before, ahead))
 }
 
 /// Takes off the end of parts that are only looked for what they hold without: once the rest is there, nothing more is waited for.
@@ -88,12 +92,6 @@ fn shorten(parts: &mut Vec<Part>) {
         Some(Part::Choice { alternatives, .. }) => alternatives.iter_mut().for_each(shorten),
         _ => {}
     }
-}
-
-/// Returns true if what is looked for may stand anywhere behind. `Part::Ahead` is made for that.
-fn begins_with_any(node: &Node) -> bool {
-    let mut parts = Vec::new();
-    add_parts(node, &[], &mut parts).is_some() && matches!(parts.first(), Some(Part::Any))
 }
 
 fn choices(parts: &[Part]) -> usize {
