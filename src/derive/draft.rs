@@ -96,7 +96,7 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
         amended.open_calls_at_their_body(&on, &options.engines);
         amended.read_again(&on, options)?;
         amended.spell_out(&on, options)?;
-        amended.read_whole_words(&on, &options.engines)?;
+        amended.spare_ordinary_texts(&on, options)?;
         amended.template()
     });
     cost.amendments += mending;

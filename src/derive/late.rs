@@ -54,7 +54,22 @@ pub(super) const WRITTEN_AGAIN: LateDecision = LateDecision {
     ],
 };
 
-const ALL: [&LateDecision; 2] = [&WHITE_SPACE, &WRITTEN_AGAIN];
+/// How a text of every day is read that has the like of a delimiter in it.
+pub(super) const ORDINARY: LateDecision = LateDecision {
+    name: "ordinary text",
+    candidates: [
+        LateCandidate {
+            name: "is no marker",
+            means: "delimiters that count only where they stand in all renders, as far as an ordinary text has their like elsewhere",
+        },
+        LateCandidate {
+            name: "may be a marker",
+            means: "delimiters that count wherever they stand, with other white space and without the markers before them",
+        },
+    ],
+};
+
+const ALL: [&LateDecision; 3] = [&WHITE_SPACE, &WRITTEN_AGAIN, &ORDINARY];
 
 impl LateDecision {
     /// The candidate that somebody prefers, if anybody does.

@@ -1,6 +1,7 @@
 //! The difference between two messages that render to the same text.
 
 use super::message::{CALLS_KEY, function_name};
+use crate::text::{common_prefix, common_suffix};
 use crate::value::{Map, Value, json, python};
 
 /// Returns true if two lists of calls are the same but for values of arguments: the same calls, keys and argument names.
@@ -79,6 +80,45 @@ pub(super) fn is_spelled_otherwise(message: &Value, other: &Value) -> bool {
     let end = end.take_while(same).count();
     let shorter = own.chars().count().min(theirs.chars().count());
     message.len() == other.len() && begin + end < shorter
+}
+
+/// Returns true if `other` has the message's texts and calls, but ends a text earlier, where the message has in it what stands between two of them: with
+/// `%%` behind the reasoning, `a%%b` and `c` are written as `a` and `b%%c` are.
+///
+/// Only where the other text stands in one piece within the message is it taken for text that was not read, as [`could_be_meant`] has it: here the two
+/// markers have changed places, and nobody can tell which of them is one.
+pub(super) fn is_divided_otherwise(message: &Value, other: &Value) -> bool {
+    let (Some(own), Some(theirs)) = (message.as_object(), other.as_object()) else {
+        return false;
+    };
+    let mut pairs = Vec::new();
+    for (key, value) in own {
+        let Some(other) = theirs.get(key.as_str()) else {
+            return false;
+        };
+        match (value.as_str(), other.as_str()) {
+            (Some(own), Some(other)) => pairs.push((dense(own), dense(other))),
+            _ if value == other => {}
+            _ => return false,
+        }
+    }
+    let joined = |pairs: &[(String, String)]| -> (String, String) { pairs.iter().cloned().unzip() };
+    let forwards = joined(&pairs);
+    pairs.reverse();
+    let backwards = joined(&pairs);
+    own.len() == theirs.len()
+        && [forwards, backwards]
+            .iter()
+            .any(|(own, other)| own != other && are_parts_exchanged(own, other))
+}
+
+/// Returns true if the two are the same but for two stretches, one behind the other, that have changed places.
+fn are_parts_exchanged(a: &str, b: &str) -> bool {
+    let shared = common_prefix(a, b);
+    let (a, b) = (&a[shared..], &b[shared..]);
+    let shared = common_suffix(a, b);
+    let (a, b) = (&a[..a.len() - shared], &b[..b.len() - shared]);
+    a.len() == b.len() && a.repeat(2).contains(b)
 }
 
 /// The texts of a message, without white space: its fields first, then what its calls say, with the names of their arguments, as it is written in JSON.
@@ -192,6 +232,30 @@ mod tests {
         }
         let thinking = calls(r#"{"role": "assistant", "thinking": "b"}"#);
         assert!(!is_spelled_otherwise(&message("a"), &thinking));
+    }
+
+    #[test]
+    fn texts_are_divided_otherwise_where_a_marker_and_its_like_change_places() {
+        let message = |thinking: &str, content: &str| {
+            let (thinking, content) = (json::quote(thinking), json::quote(content));
+            calls(&format!(
+                r#"{{"role": "assistant", "thinking": {thinking}, "content": {content}}}"#
+            ))
+        };
+        for (own, other, is_so) in [
+            (("$%%a b", "c"), ("$", "a b%%c"), true),
+            (("%%a%", "c"), ("%", "a%%%c"), true),
+            // A content that stands before the reasoning.
+            (("c", "a%%b"), ("b%%c", "a"), true),
+            (("a", "c"), ("a", "c"), false),
+            (("a", "c"), ("a", "b%%c"), false),
+            (("a%%b", "c"), ("b", "a%c"), false),
+        ] {
+            let answer = is_divided_otherwise(&message(own.0, own.1), &message(other.0, other.1));
+            assert_eq!(answer, is_so, "{own:?} {other:?}");
+        }
+        let alone = calls(r#"{"role": "assistant", "content": "$%%a b%%c"}"#);
+        assert!(!is_divided_otherwise(&message("$%%a b", "c"), &alone));
     }
 
     #[test]

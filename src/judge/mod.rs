@@ -29,6 +29,7 @@ mod arrival;
 mod characters;
 mod compare;
 mod cuts;
+mod everyday;
 mod expected;
 mod judgement;
 mod kind;
@@ -194,18 +195,29 @@ impl<'a> Judge<'a> {
         first.map(|manner| manner.rules).unwrap_or_default()
     }
 
-    /// Returns how many of the messages are lost that no verdict is given on: their texts have longer words in them than those of markers.
-    pub(crate) fn lost_beside(&self, subject: Subject<'_>) -> usize {
+    /// Returns the messages that are lost of those on which no verdict is given: their texts have longer words in them than those of markers, or what stands
+    /// otherwise in every render. They are read as a whole.
+    pub(crate) fn lost_beside(&self, subject: Subject<'_>) -> Vec<RoundId> {
+        let subject = Subject {
+            scrutiny: Scrutiny::Whole,
+            ..subject
+        };
         // A manner that no verdict needed has no rounds.
-        let calling = self.calling.iter().filter_map(OnceCell::get);
-        let groups = std::iter::once(&self.survey.plain).chain(calling);
+        let calling = self.calling.iter().enumerate();
+        let calling = calling.filter_map(|(at, group)| Some((Some(at), group.get()?)));
+        let groups = std::iter::once((None, &self.survey.plain)).chain(calling);
         let tried = self.tried(subject);
-        let lost = groups.map(|group| {
-            let beside = group.rounds.iter().filter(|round| round.probe.is_beside);
-            let outcomes = beside.map(|round| tried.run(round, &group.manner, &self.renderer));
-            outcomes.filter(|outcome| !outcome.is_back()).count()
-        });
-        lost.sum()
+        let mut lost = Vec::new();
+        for (calling, group) in groups {
+            let rounds = group.rounds.iter().enumerate();
+            for (index, round) in rounds.filter(|(_, round)| round.probe.is_beside) {
+                let outcome = tried.run(round, &group.manner, &self.renderer);
+                if !outcome.is_back() {
+                    lost.push(RoundId { calling, index });
+                }
+            }
+        }
+        lost
     }
 
     /// Judges a response template by all rounds.

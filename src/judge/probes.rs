@@ -105,7 +105,7 @@ pub(crate) fn call(number: usize) -> Call {
 }
 
 /// The first call with other arguments.
-fn calling(arguments: impl IntoIterator<Item = (String, Value)>) -> Assistant {
+pub(super) fn calling(arguments: impl IntoIterator<Item = (String, Value)>) -> Assistant {
     let mut call = call(0);
     call.arguments = arguments.into_iter().collect();
     Assistant::calling([call])
@@ -177,46 +177,6 @@ pub(super) fn speaking_words<'c>(
         other(Assistant::saying(&said)),
         other(Assistant::saying(CONTENT).thinking(&thought)),
     ]
-}
-
-/// Texts of every day, in which words and signs stand within a line, or go on, that formats may have on a line of their own.
-const EVERYDAY: [&str; 11] = [
-    "you can use a hammer, run it twice, do as they do, let x be, set y to z, and call me later",
-    "moreover the Endpoint is over now: STOP in red, all DONE, Observations of a good morning, hover",
-    "he wrote \"Answer: in one word\", and the function f takes {\"a\": 1} with it",
-    "def f(x: int) -> int: x => y if a == b && c",
-    "i--; // so, x --verbose --- a/x",
-    "cat <<EOF >>log; x <- c(1, 2) ;; three",
-    "$x \\le 3$ and [...a], 50%% of \\end{align}; Traceback (most recent call last):",
-    "Use ```x``` inline, **so** and __so__, ~~not~~ #[cfg(test)]",
-    "## Answer first\n### Usage\n.PHONY: all",
-    "--- a/x\n>>> x\n<br>\n== y",
-    "BEGIN;\nEND;\nassert x\nasync y",
-];
-
-/// The texts of every day in which none of these constants stands as it is written. A text that says a marker is not tried, and a single sign makes none.
-fn everyday(constants: &[&str]) -> impl Iterator<Item = &'static str> {
-    let is_marker = |constant: &&&str| constant.trim().chars().nth(1).is_some();
-    let markers: Vec<&str> = constants.iter().filter(is_marker).copied().collect();
-    let is_free = move |text: &&str| !markers.iter().any(|marker| text.contains(marker));
-    EVERYDAY.into_iter().filter(is_free)
-}
-
-/// Messages without calls with texts of every day, for a chat template with these constants.
-pub(super) fn of_every_day(constants: &[&str]) -> Vec<Probe> {
-    let texts = everyday(constants).flat_map(|text| {
-        let said = Assistant::saying(&format!("Marigold {text} thicket"));
-        let begun = Assistant::saying(text);
-        let thought = Assistant::saying(CONTENT).thinking(&format!("Lantern {text} wharf"));
-        [said, begun, thought]
-    });
-    texts.map(other).collect()
-}
-
-/// Messages with calls whose only argument is a text of every day, for a chat template with these constants.
-pub(super) fn of_every_day_with_calls(constants: &[&str]) -> Vec<Probe> {
-    let texts = everyday(constants).map(|text| calling([("orchard".to_owned(), text.into())]));
-    texts.map(other).collect()
 }
 
 /// Messages without calls with longer words than those of the chat template's markers, within a line and on one of their own.
@@ -508,7 +468,7 @@ pub(super) fn prose(message: Assistant) -> Probe {
     }
 }
 
-fn other(message: Assistant) -> Probe {
+pub(super) fn other(message: Assistant) -> Probe {
     Probe {
         plain: false,
         leads: false,
@@ -516,7 +476,7 @@ fn other(message: Assistant) -> Probe {
     }
 }
 
-fn beside(message: Assistant) -> Probe {
+pub(super) fn beside(message: Assistant) -> Probe {
     Probe {
         is_beside: true,
         ..other(message)

@@ -309,6 +309,11 @@ impl<'a> Renderer<'a> {
         observed.map(|(_, reads)| reads)
     }
 
+    /// The steps that renders may still take.
+    pub(super) fn steps_left(&self) -> u64 {
+        self.setup.steps.get()
+    }
+
     fn spend<T>(
         &self,
         place: &Conversation,

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::Setup;
 use super::absent;
 use super::characters::{self, Beside};
+use super::everyday;
 use super::manner::Manner;
 use super::message::{Assistant, CALLS_KEY, tool_for, tool_result};
 use super::places::{Prompted, places, prompted, settings, users};
@@ -37,7 +38,12 @@ pub(super) struct Survey {
     pub(super) tools: Rc<[Value]>,
     /// The texts that the chat template writes next to the texts of messages.
     beside: Beside,
+    /// True if renders take so many steps that no message is rendered on which no verdict is given.
+    is_slow: bool,
 }
+
+/// How many renders like the others a chat template must have steps left for, for ordinary texts to be rendered as well.
+const MOST_ORDINARY: u64 = 2000;
 
 impl Survey {
     pub(super) fn of(renderer: &Renderer<'_>, setup: &Setup<'_>) -> Self {
@@ -88,14 +94,23 @@ impl Survey {
         let first = users.first();
         said.extend(first.and_then(|user| absent::reasoning(renderer, user, &plain.manner)));
         let mut seen = Seen::nothing(setup.thorough);
+        let steps = renderer.steps_left();
         plain.fill(renderer, &places, &said, &mut seen);
+        let rounds = u64::try_from(plain.rounds.len()).unwrap_or(u64::MAX);
+        let each = steps.saturating_sub(renderer.steps_left()) / rounds.max(1);
+        // What no verdict needs may not use up what a slow chat template may take.
+        let ordinary = match each.saturating_mul(MOST_ORDINARY) < renderer.steps_left() {
+            true => everyday::ordinary(),
+            false => Vec::new(),
+        };
         let beside = characters::next_to_texts(renderer, &users, &plain.manner, calling.first());
         for probes in [
             probes::with_characters(&beside.characters),
             probes::with_characters(&beside.between),
             probes::beginning_with(&characters::asked_for(asked, &beside.characters)),
-            probes::of_every_day(&constants),
+            everyday::of_every_day(&constants),
             probes::with_longer_words(&beside.longer),
+            ordinary.clone(),
         ] {
             plain.fill_first(renderer, &places, &probes);
         }
@@ -111,6 +126,7 @@ impl Survey {
             reads_calls,
             tools,
             beside,
+            is_slow: ordinary.is_empty(),
         }
     }
 
@@ -153,7 +169,7 @@ impl Survey {
         group.fill_first(
             renderer,
             &with_tools,
-            &probes::of_every_day_with_calls(&constants),
+            &everyday::of_every_day_with_calls(&constants),
         );
         let after_tool: Vec<_> = places
             .into_iter()
@@ -162,8 +178,11 @@ impl Survey {
         let probes = probes::without_calls(setup.thorough);
         group.fill(renderer, &after_tool, &probes, &mut self.seen.clone());
         // Those that no verdict is given on are the last.
-        let longer = probes::with_calls_and_longer_words(&self.beside.longer);
-        group.fill_first(renderer, &with_tools, &longer);
+        let mut beside = probes::with_calls_and_longer_words(&self.beside.longer);
+        if !self.is_slow {
+            beside.extend(everyday::ordinary_with_calls());
+        }
+        group.fill_first(renderer, &with_tools, &beside);
         group
     }
 }

@@ -16,7 +16,9 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use super::Case;
-use super::alike::{could_be_meant, dense, is_spelled_otherwise, same_but_arguments};
+use super::alike::{
+    could_be_meant, dense, is_divided_otherwise, is_spelled_otherwise, same_but_arguments,
+};
 use super::expected::{Expected, ExpectedCall};
 use super::manner::Manner;
 use super::message::CALLS_KEY;
@@ -233,6 +235,7 @@ impl<'a> Tried<'a> {
             let is_error = error.is_some();
             let found = shown(prefix, response, parsed.clone(), error);
             if is_error
+                || self.lacks_an_id(&parsed, round, manner, renderer)
                 || self
                     .renders_again(&parsed, round, manner, renderer)
                     .is_some()
@@ -244,7 +247,8 @@ impl<'a> Tried<'a> {
             let is_type = meant != other && same_but_arguments(&meant, &other);
             let offered = round.place.place.tools.iter().flat_map(|tools| &**tools);
             let tools = offered.chain(&*round.tools);
-            let is_meant = could_be_meant(&found.expected, &found.parsed, tools);
+            let is_meant = could_be_meant(&found.expected, &found.parsed, tools)
+                || is_divided_otherwise(&found.expected, &found.parsed);
             let is_spelled_otherwise = is_spelled_otherwise(&found.expected, &found.parsed);
             if !is_type && !is_meant && !is_spelled_otherwise {
                 return Outcome::Lost(found);
@@ -357,6 +361,28 @@ impl<'a> Tried<'a> {
         })
     }
 
+    /// Returns true if a call came back without its id, and another id would be rendered otherwise. To be rendered again, a call without an id is given that of the
+    /// message, so that this would not be seen.
+    fn lacks_an_id(
+        &self,
+        parsed: &Map,
+        round: &Round,
+        manner: &Manner,
+        renderer: &Renderer<'_>,
+    ) -> bool {
+        let calls = parsed.get(CALLS_KEY).and_then(Value::as_array);
+        let mut calls = calls.unwrap_or_default().iter().zip(&round.expected.calls);
+        let lacks =
+            |(call, meant): (&Value, &ExpectedCall)| meant.id.is_some() && call.get("id").is_none();
+        if !calls.any(lacks) {
+            return false;
+        }
+        let written = with_other_ids(&round.written);
+        let appended = manner.append(parsed, &written, self.reasoning_field);
+        let rendered = renderer.answered(&round.place.place, &appended, manner);
+        rendered.is_ok_and(|full| full != round.rendered)
+    }
+
     /// Returns the error where the parsed message, appended to the conversation, renders otherwise than the message did.
     fn renders_again(
         &self,
@@ -384,6 +410,28 @@ impl<'a> Tried<'a> {
             )),
         }
     }
+}
+
+/// The message with another last character in each id of its calls. A chat template may ask for ids of a certain length.
+fn with_other_ids(message: &Value) -> Value {
+    let mut message = message.clone();
+    let calls = match &mut message {
+        Value::Object(members) => members.get_mut(CALLS_KEY),
+        _ => None,
+    };
+    if let Some(Value::Array(calls)) = calls {
+        for call in calls {
+            if let Value::Object(call) = call
+                && let Some(id) = call.get("id").and_then(Value::as_str)
+            {
+                let mut other = id.to_owned();
+                other.pop();
+                other.push('z');
+                call.insert("id", Value::from(other));
+            }
+        }
+    }
+    message
 }
 
 /// The parsed message without the ids of its calls, if the chat template made them: it writes none that the message has, and what came back

@@ -105,32 +105,8 @@ def shortened(document):
     return walked(document, lambda text, is_pattern: without_beginnings(text) if is_pattern else text)
 
 
-def without_boundaries(document):
-    """The document with delimiters that need not be whole words, or whole runs of one character.
-
-    A marker of letters can be a part of a longer word, one of signs cannot. So `over` may become `\\bover\\b` where its image is the
-    literal `<a>`, and `----` become `(?<!-)----(?!-)`."""
-
-    def plain(pattern):
-        return re.sub(rf"\\b|\(\?<?!{ONE}\)|(\\.)", lambda match: match[1] or "", pattern)
-
-    def field(own):
-        own = walked(own, lambda text, is_pattern: plain(text) if is_pattern else text)
-        for key in ("open", "close"):
-            pattern = own.get(f"{key}_pattern")
-            if isinstance(pattern, str) and re.fullmatch(rf"(?:{ONE}|\\[nrt])+", pattern):
-                named = {"n": "\n", "r": "\r", "t": "\t"}
-                literal = re.sub(r"\\(.)", lambda match: named.get(match[1], match[1]), pattern)
-                own = {key if k == f"{key}_pattern" else k: literal if k == f"{key}_pattern" else v for k, v in own.items()}
-        return own
-
-    fields = {name: field(own) for name, own in document.get("fields", {}).items()}
-    return {**document, "fields": fields} if fields else document
-
-
 def normal(document, first_signs):
     """The document in the form in which documents are compared, whose sets say nothing of what markers begin with."""
-    document = without_boundaries(document)
     return walked(document, lambda text, is_pattern: without_first_signs(text, first_signs) if is_pattern else text)
 
 

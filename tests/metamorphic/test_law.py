@@ -203,15 +203,6 @@ class Documents(unittest.TestCase):
         self.assertEqual(documents.without_first_signs(r"[^\s<]", {"s"}), r"[^\s<]")
         self.assertEqual(documents.without_first_signs(r"[^\s<]", {"<", "K"}), r"[^\s]")
 
-    def test_delimiters_need_not_be_whole_words(self):
-        def plain(**field):
-            return documents.without_boundaries({"fields": {"content": field}})["fields"]["content"]
-
-        self.assertEqual(plain(open_pattern="\\bover\\b", join=""), {"open": "over", "join": ""})
-        self.assertEqual(plain(close_pattern="(?<!-)--\\n(?!-)"), {"close": "--\n"})
-        self.assertEqual(plain(close_pattern="(?:\\bover\\b\\s*|(?!all\\b)x)"), {"close_pattern": "(?:over\\s*|(?!all)x)"})
-        self.assertEqual(plain(close_pattern="\\\\b\\(\\s*"), {"close_pattern": "\\\\b\\(\\s*"})
-
     def test_keys_are_renamed_in_patterns_and_transforms(self):
         names = {"name": "n1", "arguments": "a1"}
         whole = {"fields": {"f": {"open_pattern": r'"name":\s*"(?P<name>x)', "transform": {"type": "function", "function": "{content}"}}}}

@@ -1,6 +1,7 @@
 //! Amendments for messages that do not come back: texts that are read line by line, delimiters that are written otherwise beside some parts of a
 //! message, and narrower delimiters.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Amended, Bench};
@@ -10,6 +11,7 @@ use crate::derive::proof::Proof;
 use crate::derive::{DeriveError, emit, learn, narrow};
 use crate::judge::{Case, Failure, RoundId};
 use crate::response_template::{Document, Engine, ResponseTemplate};
+use crate::value::Value;
 
 /// How many narrower response templates are proved.
 const MAX_NARROWED: usize = 12;
@@ -171,19 +173,13 @@ impl Amended {
     ) -> Result<Option<Narrowed>, DeriveError> {
         let failing = self.proof.failing().iter();
         let failing = failing.filter(|failure| may_come_back(bench, failure));
-        let failing: Vec<RoundId> = failing
-            .map(|failure| failure.round)
-            .take(MAX_FAILING)
-            .collect();
+        let failing = some_of_each_kind(failing);
         if failing.is_empty() || *proofs == 0 {
             return Ok(None);
         }
         let cases = &self.proof.judgement.cases;
         let template = self.template()?;
-        let end = narrow::End {
-            pattern: bench.target.text_end(),
-            markers: &bench.analysis.behind_messages,
-        };
+        let end = bench.end();
         let refused = Engine::refusals(engines, &self.document);
         let mut all = Vec::new();
         for proposal in narrow::proposals(&self.document, &template, cases, end) {
@@ -207,7 +203,7 @@ impl Amended {
         for (_, template, proposal) in all.into_iter().take(*proofs) {
             *proofs -= 1;
             if let Some(proof) = proves(&template) {
-                let narrow::Proposal { document, told } = proposal;
+                let narrow::Proposal { document, told, .. } = proposal;
                 return Ok(Some(Narrowed {
                     document,
                     proof,
@@ -217,6 +213,45 @@ impl Amended {
         }
         Ok(None)
     }
+}
+
+impl Bench<'_> {
+    /// The end of a response, as narrower delimiters look for it.
+    pub(super) fn end(&self) -> narrow::End<'_> {
+        narrow::End {
+            pattern: self.target.text_end(),
+            markers: &self.analysis.behind_messages,
+        }
+    }
+}
+
+/// Returns at most [`MAX_FAILING`] of these messages, by turns of those that have the same parts: where no call at all comes back, a reasoning that does not
+/// is tried as well.
+fn some_of_each_kind<'f>(failing: impl Iterator<Item = &'f Failure>) -> Vec<RoundId> {
+    let mut kinds: BTreeMap<String, Vec<RoundId>> = BTreeMap::new();
+    for failure in failing {
+        kinds
+            .entry(parts(&failure.found.expected))
+            .or_default()
+            .push(failure.round);
+    }
+    let most = kinds.values().map(Vec::len).max().unwrap_or_default();
+    let turns = (0..most).flat_map(|turn| kinds.values().filter_map(move |kind| kind.get(turn)));
+    turns.copied().take(MAX_FAILING).collect()
+}
+
+/// The parts that a message has, where several calls are another part than one.
+fn parts(message: &Value) -> String {
+    let mut parts = String::new();
+    for (key, value) in message
+        .as_object()
+        .into_iter()
+        .flat_map(|message| message.iter())
+    {
+        let count = value.as_array().map_or(1, |all| all.len().min(2));
+        parts.push_str(&format!("{key} {count} "));
+    }
+    parts
 }
 
 /// Returns false for a message that the format cannot say, or that is written as another one is: it comes back by no delimiter.

@@ -4,9 +4,10 @@
 //! than they are rendered, and text outside of all regions would be lost. For each of these a change is proposed, the whole is proved anew, and
 //! the change is taken if every message that came back still does and no error comes up that was not there before. So an amendment can
 //! add to what is proved and never take away from it, whatever it was proposed for; and they can be made one after the other. Each costs at
-//! least one proof. Those of `failing` are for messages that do not come back.
+//! least one proof. Those of `failing` are for messages that do not come back, those of `ordinary` for texts of every day on which no verdict is given.
 
 mod failing;
+mod ordinary;
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use crate::derive::learn::{self, Responses};
 use crate::derive::proof::{self, Proof};
 use crate::derive::read::analysis::Analysis;
 use crate::derive::strict::{self, StrictCalls};
-use crate::derive::{DeriveError, Options, compare, narrow, probe};
+use crate::derive::{DeriveError, Options, compare, probe};
 use crate::judge::{self, Case, Judge, Scrutiny};
 use crate::response_template::{Document, Engine, ResponseTemplate};
 use crate::value::{Map, Value, json};
@@ -238,40 +239,6 @@ impl Amended {
                 told.join("; ")
             );
             self.take(document, proof, "claimed", told);
-        }
-        Ok(())
-    }
-
-    /// Reads delimiters that are words, or runs of one character, only as a whole, where a text with a longer one in it is lost.
-    ///
-    /// # Errors
-    ///
-    /// When an amendment is no valid response template.
-    pub(super) fn read_whole_words(
-        &mut self,
-        bench: &Bench<'_>,
-        engines: &[Engine],
-    ) -> Result<(), DeriveError> {
-        let lost = |template: &Arc<ResponseTemplate>| {
-            let subject = bench.for_proof(template).subject();
-            bench.judge.lost_beside(subject)
-        };
-        let template = self.template()?;
-        let before = lost(&template);
-        if before == 0 {
-            return Ok(());
-        }
-        let cases = &self.proof.judgement.cases;
-        let Some(whole) = narrow::at_whole_words(&self.document, &template, cases) else {
-            return Ok(());
-        };
-        let read = Arc::new(ResponseTemplate::from_value(&whole.to_value())?);
-        let refusals = |document| Engine::refusals(engines, document);
-        let is_taken = lost(&read) < before && refusals(&whole) <= refusals(&self.document);
-        let proof = is_taken.then(|| bench.keeps(&self.proof)(&read)).flatten();
-        if let Some(proof) = proof {
-            let told = "texts have longer words in them than those of delimiters; so a delimiter counts only where no longer word goes on beside it";
-            self.take(whole, proof, "narrowed", told.to_owned());
         }
         Ok(())
     }

@@ -64,7 +64,7 @@ pub(super) fn region(
             open: region.open,
             close: region.close,
             content: region.content,
-            ..transformed(&calls.body)
+            ..transformed(calls)
         },
         Body::Json => FieldDocument {
             content: Some(
@@ -102,15 +102,15 @@ pub(super) fn region(
 }
 
 /// Returns a field with the transform of calls that are JSON as a whole.
-pub(super) fn transformed(body: &Body) -> FieldDocument {
-    match body {
+pub(super) fn transformed(calls: &ToolCalls) -> FieldDocument {
+    match &calls.body {
         Body::Array(members) if !members.is_as_it_is() => FieldDocument {
-            transform: Some(call_transform(members, "")),
+            transform: Some(call_transform(members, "", None)),
             transform_each: true,
             ..FieldDocument::default()
         },
         Body::Object(members) => FieldDocument {
-            transform: Some(call_transform(members, "content.")),
+            transform: Some(call_transform(members, "content.", captured_id(calls))),
             repeats: true,
             ..FieldDocument::default()
         },
@@ -505,31 +505,35 @@ fn before_next(calls: &ToolCalls, next: &str) -> String {
     format!("{}(?={next})", optional(calls.separator.trim()))
 }
 
-/// The call as a message has it, its parts taken from the scope under `root`.
-fn call_transform(members: &Members, root: &str) -> Value {
+/// The id of a call, where what opens the call has captured it.
+fn captured_id(calls: &ToolCalls) -> Option<Value> {
+    calls.call.0.contains(slot::ID).then(|| Value::from("{id}"))
+}
+
+/// The call as a message has it, its parts taken from the scope under `root`, and its id from there or as it was `captured`.
+fn call_transform(members: &Members, root: &str, captured: Option<Value>) -> Value {
     let whole = members.keys == ["name", "arguments"]
         && members.name == ["name"]
         && members.arguments == ["arguments"];
-    if whole && !root.is_empty() {
-        let content = Value::from("{content}");
-        return probe::object([("type", Value::from("function")), ("function", content)]);
-    }
     let place = |path: &[String]| Value::from(format!("{{{root}{}}}", path.join(".")));
-    call_object(
-        place(&members.name),
-        place(&members.arguments),
-        members.id.as_deref().map(place),
-    )
+    let id = members.id.as_deref().map(place).or(captured);
+    if whole && !root.is_empty() {
+        return call_of(Value::from("{content}"), id);
+    }
+    call_object(place(&members.name), place(&members.arguments), id)
 }
 
 fn call_object(name: Value, arguments: Value, id: Option<Value>) -> Value {
-    let function = probe::object([("name", name), ("arguments", arguments)]);
+    let function = [("name", name), ("arguments", arguments)];
+    call_of(probe::object(function), id)
+}
+
+/// The call of a function.
+fn call_of(function: Value, id: Option<Value>) -> Value {
+    let kind = ("type", Value::from("function"));
+    let function = ("function", function);
     match id {
-        Some(id) => probe::object([
-            ("type", Value::from("function")),
-            ("id", id),
-            ("function", function),
-        ]),
-        None => probe::object([("type", Value::from("function")), ("function", function)]),
+        Some(id) => probe::object([kind, ("id", id), function]),
+        None => probe::object([kind, function]),
     }
 }

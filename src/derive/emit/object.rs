@@ -74,6 +74,6 @@ fn calls_at(
         ))),
         close: Some(Delimiter::pattern(format!("(?<={last})\\s*{follows}"))),
         content: Some("json".to_owned()),
-        ..calls::transformed(&tool_calls.body)
+        ..calls::transformed(tool_calls)
     }
 }

@@ -12,11 +12,12 @@
 //! The cost: one parse of each response for the places, for each proposal a parse of some messages that do not come back, and a proof of
 //! those proposals that bring one of them back. Where all messages come back it costs nothing.
 
+mod beginnings;
 mod places;
 mod space;
 mod whole;
 
-use super::compare::pattern::{SPACE, grouped, with_group, without_captures};
+use super::compare::pattern::{SPACE, alternatives, grouped, with_group, without_captures};
 use super::compare::slot;
 use super::compare::text::escape;
 use crate::judge::Case;
@@ -34,6 +35,8 @@ const MAX_AHEAD: usize = 200;
 pub(super) struct Proposal {
     pub(super) document: Document,
     pub(super) told: String,
+    /// True if a region is known for one only when what closes it has arrived.
+    pub(super) holds_back: bool,
 }
 
 /// Returns response templates in which one delimiter each is narrower, and which every one of the responses may still be read by, as far
@@ -66,11 +69,16 @@ pub(super) fn proposals(
                 places: seen,
                 end,
             };
-            let narrowed = context.narrowed(delimiter).into_iter().enumerate();
+            let narrowed = context.narrowed(delimiter).into_iter();
+            let narrowed = narrowed.map(|narrower| (narrower, false));
+            let closed = context.where_it_is_closed(delimiter);
+            let narrowed = narrowed.chain(closed.map(|closed| (closed, true)));
+            let narrowed = narrowed.enumerate();
             // Text that an engine appends behind the turn is then a part of the field, so that this comes last of all.
-            let last = context.at_the_end(delimiter).map(|last| (usize::MAX, last));
+            let last = context.at_the_end(delimiter);
+            let last = last.map(|last| (usize::MAX, (last, false)));
             let narrowed = narrowed.chain(last);
-            all.extend(narrowed.map(|(rank, (narrower, how))| {
+            all.extend(narrowed.map(|(rank, ((narrower, how), holds_back))| {
                 let mut document = document.clone();
                 let verb = match edge {
                     Edge::Open => "opens",
@@ -78,12 +86,14 @@ pub(super) fn proposals(
                 };
                 let told = format!("what {verb} {name} counts only {how}");
                 if let Some(field) = document.fields.get_mut(name) {
-                    match edge {
-                        Edge::Open => field.open = Some(narrower),
-                        Edge::Close => field.close = Some(narrower),
-                    }
+                    *delimiter_mut(field, edge) = Some(narrower);
                 }
-                (rank, Proposal { document, told })
+                let proposal = Proposal {
+                    document,
+                    told,
+                    holds_back,
+                };
+                (rank, proposal)
             }));
         }
         if let Some(Value::String(tag)) = written.content_args.get("tag_pattern") {
@@ -96,13 +106,69 @@ pub(super) fn proposals(
                 }
                 let told =
                     format!("what stands around each argument of {name} counts only {EXACT}");
-                (0, Proposal { document, told })
+                let proposal = Proposal {
+                    document,
+                    told,
+                    holds_back: false,
+                };
+                (0, proposal)
             });
             all.extend(narrower);
         }
     }
     all.sort_by_key(|(rank, _)| *rank);
     all.into_iter().map(|(_, proposal)| proposal).collect()
+}
+
+/// Returns response templates in which one delimiter each counts only where it begins in all responses: at the beginning of a line or of the response, or with
+/// markers before it that may be missing.
+pub(super) fn at_their_beginnings(
+    document: &Document,
+    template: &Arc<ResponseTemplate>,
+    cases: &[Case],
+) -> Vec<Proposal> {
+    let Some(places) = Places::of(template, cases) else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    for (index, field) in template.fields().iter().enumerate() {
+        let name = field.name.as_str();
+        for (edge, verb) in [(Edge::Open, "opens"), (Edge::Close, "closes")] {
+            let own = document.fields.get(name);
+            let own = own.and_then(|field| delimiter(field, edge).as_ref());
+            let (Some(own), Some(seen)) = (own, places.delimiters.get(&(index, edge))) else {
+                continue;
+            };
+            let stricter = beginnings::stricter(&own.as_pattern(), seen).into_iter();
+            all.extend(stricter.map(|(pattern, how)| {
+                let mut document = document.clone();
+                if let Some(field) = document.fields.get_mut(name) {
+                    *delimiter_mut(field, edge) = Some(Delimiter::pattern(pattern));
+                }
+                let told = format!("what {verb} {name} counts only {how}");
+                Proposal {
+                    document,
+                    told,
+                    holds_back: false,
+                }
+            }));
+        }
+    }
+    all
+}
+
+fn delimiter(field: &FieldDocument, edge: Edge) -> &Option<Delimiter> {
+    match edge {
+        Edge::Open => &field.open,
+        Edge::Close => &field.close,
+    }
+}
+
+fn delimiter_mut(field: &mut FieldDocument, edge: Edge) -> &mut Option<Delimiter> {
+    match edge {
+        Edge::Open => &mut field.open,
+        Edge::Close => &mut field.close,
+    }
 }
 
 /// Returns the response template in which no delimiter is found within a longer word, or a longer run of one character, as far as that is so wherever it stands
@@ -162,6 +228,41 @@ struct Context<'a> {
 impl Context<'_> {
     /// Returns the narrower delimiters with what is asked of each in words, those that ask for less first.
     fn narrowed(&self, delimiter: &Delimiter) -> Vec<(Delimiter, String)> {
+        let mut all = self.narrowed_as_one(delimiter);
+        all.extend(self.narrowed_where_it_takes(delimiter));
+        all
+    }
+
+    /// Returns narrower delimiters for one that also ends a region where something else is ahead: `(?:\)\s*|(?=<call>))` takes a bracket or nothing. The white
+    /// space around what it takes is no less certain for that, so that this alone is made narrower, by those places in which it takes something.
+    fn narrowed_where_it_takes(&self, delimiter: &Delimiter) -> Vec<(Delimiter, String)> {
+        let ways = alternatives(&delimiter.as_pattern()).into_iter();
+        let (looking, taking): (Vec<String>, Vec<String>) =
+            ways.partition(|way| way.starts_with("(?="));
+        if looking.is_empty() || taking.is_empty() {
+            return Vec::new();
+        }
+        let takes = |place: &&Place<'_>| !place.span.is_empty();
+        let places: Vec<Place<'_>> = self.places.iter().filter(takes).cloned().collect();
+        let taking = match taking.as_slice() {
+            [one] => one.clone(),
+            several => format!("(?:{})", several.join("|")),
+        };
+        let context = Context {
+            places: &places,
+            ..*self
+        };
+        let narrowed = context.narrowed_as_one(&Delimiter::pattern(taking));
+        let looking = looking.join("|");
+        let narrowed = narrowed.into_iter().map(|(narrower, how)| {
+            let narrower = format!("(?:{}|{looking})", narrower.as_pattern());
+            (Delimiter::pattern(narrower), how)
+        });
+        narrowed.collect()
+    }
+
+    /// Returns the narrower delimiters, each as a change of the whole pattern.
+    fn narrowed_as_one(&self, delimiter: &Delimiter) -> Vec<(Delimiter, String)> {
         let source = delimiter.as_pattern();
         let before = space::before(self.places);
         let behind = space::behind(&source, self.places);
@@ -201,12 +302,6 @@ impl Context<'_> {
                 let how = format!("{EXACT}, and with {} before it", quoted(before));
                 all.push((Delimiter::pattern(pattern), how));
             }
-        }
-        if let Some(pattern) = self.where_it_is_closed(&source) {
-            all.push((
-                Delimiter::pattern(pattern),
-                "where something closes it".to_owned(),
-            ));
         }
         if self.edge == Edge::Close {
             let followed = self.where_something_follows(&source);
@@ -290,15 +385,17 @@ impl Context<'_> {
             .then(|| format!("{}(?={next})", grouped(source)))
     }
 
-    /// The pattern of what opens a region where what closes it follows; `None` for what closes one.
+    /// What opens a region where what closes it follows; `None` for what closes one.
     ///
     /// A response that begins so is held back until that is seen, so that this is proposed last.
-    fn where_it_is_closed(&self, source: &str) -> Option<String> {
+    fn where_it_is_closed(&self, delimiter: &Delimiter) -> Option<(Delimiter, String)> {
         let close = match self.edge {
             Edge::Open => to_look_for(&self.field.close.as_ref()?.as_pattern())?,
             Edge::Close => return None,
         };
-        Some(format!("{}(?=.*?{close})", grouped(source)))
+        let pattern = format!("{}(?=.*?{close})", grouped(&delimiter.as_pattern()));
+        let how = "where something closes it".to_owned();
+        Some((Delimiter::pattern(pattern), how))
     }
 
     /// Conditions that no string of JSON is open since the region began, in a pattern and in words, for a region of JSON. A string may have in
@@ -407,6 +504,11 @@ mod tests {
         };
         assert!(of_close(&["$ a\n$ b\n;"]));
         assert!(!of_close(&["$ a\n$\n;"]));
+        // What it takes has a line feed behind it wherever it takes something.
+        let found = told(lines, &["$ a\n$ b;\nso", "$ b;\n"]).into_iter();
+        let patterns: Vec<String> = found.map(|(pattern, _)| pattern).collect();
+        let narrower = "(?:;(?=\\n)\\s*|(?=\\$))".to_owned();
+        assert!(patterns.contains(&narrower), "{patterns:?}");
         // A second response has a call with no white space before it or in it, so that none is asked for.
         let found = told(template, &["It is.\n$ run;", "$run;"]);
         let hows: Vec<&str> = found.iter().map(|(_, how)| how.as_str()).collect();

@@ -547,7 +547,7 @@ fn longer_words_and_runs_than_a_marker_are_tried_beside_the_rest() {
                     scrutiny,
                     ..subject
                 };
-                (judge.lost_beside(whole), judge.judge(whole).failures)
+                (judge.lost_beside(whole).len(), judge.judge(whole).failures)
             });
             assert_eq!(lost == 0, holds, "{close}");
             assert!(failures.is_empty(), "{close}: {failures:#?}");

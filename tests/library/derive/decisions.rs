@@ -704,3 +704,58 @@ fn a_delimiter_written_again_may_be_text() {
         "{error}"
     );
 }
+
+/// A text that anybody writes is no reasoning, unless somebody prefers to find markers wherever they stand. What nobody writes in prose is found there in any case.
+#[test]
+fn an_ordinary_text_is_no_marker() {
+    const DECISION: &str = "ordinary text";
+    let text = "{% for m in messages %}[{{ m.role }}]\n\
+        {% if m.reasoning_content %}(({{ m.reasoning_content }}))\n{% endif %}{{ m.content }}<end>{% endfor %}\
+        {% if add_generation_prompt %}[assistant]\n{% endif %}";
+    let derived = |text: &str, prefer: &[(&str, &str)]| {
+        let source = chat_template::from_text("test", text).expect("a template");
+        let owned = |(decision, candidate): &(&str, &str)| {
+            ((*decision).to_owned(), (*candidate).to_owned())
+        };
+        let prefer: Vec<(String, String)> = prefer.iter().map(owned).collect();
+        derive(&source, &Options::default().prefer(prefer))
+    };
+    let thought = |derivation: &Derivation, response: &str| {
+        let template = ResponseTemplate::from_value(&derivation.document.to_value());
+        let template = template.expect("a response template");
+        let message = parse_response(response, template, "[user]\nHi<end>[assistant]\n", &[]);
+        let message = message.expect("parsed");
+        let thought = message.get("reasoning_content").and_then(Value::as_str);
+        thought.map(str::to_owned)
+    };
+    let sum = "It is ((1 + 2)) * 3.<end>";
+    let real = "((so))\nYes.<end>";
+
+    let strict = derived(text, &[]).expect("derived");
+    proved(&strict);
+    assert_eq!(taken(decision(&strict, DECISION)).name, "is no marker");
+    assert!(findings(&strict).contains(&"narrowed"));
+    assert_eq!(thought(&strict, sum), None);
+    assert_eq!(thought(&strict, real).as_deref(), Some("so"));
+
+    let free = derived(text, &[(DECISION, "may be a marker")]).expect("derived");
+    proved(&free);
+    assert_eq!(taken(decision(&free, DECISION)).name, "may be a marker");
+    assert!(!findings(&free).contains(&"narrowed"));
+    assert_eq!(thought(&free, sum).as_deref(), Some("1 + 2"));
+
+    // Of markers that no ordinary text has, the other candidate is had already.
+    let renamed = text.replace("((", "<so>").replace("))", "</so>");
+    let found = derived(&renamed, &[(DECISION, "may be a marker")]).expect("derived");
+    proved(&found);
+    let mut names = found.report.decisions.iter().map(|one| one.name);
+    assert!(names.all(|name| name != DECISION));
+    assert_eq!(
+        thought(&found, "Yes. <so>it is</so> no.<end>").as_deref(),
+        Some("it is")
+    );
+
+    let error = derived(text, &[(DECISION, "never")]).expect_err("no such candidate");
+    let told = "`ordinary text` has no candidate `never`";
+    assert!(error.to_string().contains(told), "{error}");
+}

@@ -1,0 +1,174 @@
+//! Amendments for texts of every day that have the like of a delimiter in them.
+//!
+//! Delimiters are read with less than renders have, since models write less. Where a text of every day is lost by that, no call may appear that the model did not make: so delimiters are
+//! asked to be whole words, to begin where a line does, to have the white space and the markers beside them that they have in all renders. Each change is taken that
+//! saves more of those texts and loses no message that came back, that first which saves most.
+//!
+//! No verdict depends on it. A marker that nobody writes in prose stays as it is, and renaming the markers of a chat template changes which they are: whether these texts are asked at
+//! all is a decision, and the law of renaming holds for its other candidate.
+//!
+//! The cost: the texts are rendered and parsed once for each chat template, which is a twentieth of what the proof takes. Where some are lost, each proposal parses those, and
+//! each that saves one is proved.
+
+use std::sync::Arc;
+
+use super::{Amended, Bench};
+use crate::derive::evidence::finding::Finding;
+use crate::derive::proof::Proof;
+use crate::derive::{DeriveError, Options, late, narrow};
+use crate::judge::{Counterexample, RoundId, Scrutiny, Subject};
+use crate::response_template::{Document, Engine, ResponseTemplate};
+use crate::value::json;
+
+/// How many stricter response templates are proved.
+const MAX_PROVED: usize = 8;
+
+/// A response template by which fewer ordinary texts are lost.
+struct Stricter {
+    document: Document,
+    proof: Proof,
+    lost: Vec<RoundId>,
+    told: String,
+}
+
+impl Amended {
+    /// Reads delimiters more strictly where an ordinary text has their like in it, unless it is preferred that they are not.
+    ///
+    /// # Errors
+    ///
+    /// When an amendment is no valid response template, or a candidate is preferred that there is not.
+    pub(in crate::derive) fn spare_ordinary_texts(
+        &mut self,
+        bench: &Bench<'_>,
+        options: &Options,
+    ) -> Result<(), DeriveError> {
+        let is_other = late::ORDINARY.takes_other(&options.prefer)?;
+        let template = self.template()?;
+        let lost = bench.lost(&template);
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let mut now = Stricter {
+            document: self.document.clone(),
+            proof: self.proof.clone(),
+            lost: lost.clone(),
+            told: String::new(),
+        };
+        let mut told = Vec::new();
+        let mut proofs = MAX_PROVED;
+        while let Some(taken) = self.stricter(bench, &options.engines, &now, &mut proofs)? {
+            told.push(taken.told.clone());
+            now = taken;
+        }
+        let saved = lost.iter().filter(|round| !now.lost.contains(round));
+        let saved = saved.filter_map(|round| bench.found(&template, *round));
+        let Some(example) = saved.min_by_key(|found| found.response.len()) else {
+            return Ok(());
+        };
+        let because = [
+            format!(
+                "no call and no reasoning may appear that the model did not write: behind the prompt, {} gives {}",
+                json::quote(&example.response),
+                json::to_string(&example.parsed)
+            ),
+            "models write delimiters with other white space, within a line, and leave out the marker before them".to_owned(),
+        ];
+        self.decisions.push(late::ORDINARY.made(because, is_other));
+        if is_other {
+            return Ok(());
+        }
+        let told = format!(
+            "ordinary texts have the like of a delimiter in them, as the chat template writes none; so {}",
+            told.join("; ")
+        );
+        self.findings.push(Finding::info("narrowed", told));
+        (self.document, self.proof) = (now.document, now.proof);
+        Ok(())
+    }
+
+    /// Returns the first of the stricter response templates by which fewer ordinary texts are lost and no message that came back, those first that save most; `None` if
+    /// there is none, or `proofs` are used up.
+    fn stricter(
+        &self,
+        bench: &Bench<'_>,
+        engines: &[Engine],
+        now: &Stricter,
+        proofs: &mut usize,
+    ) -> Result<Option<Stricter>, DeriveError> {
+        if now.lost.is_empty() || *proofs == 0 {
+            return Ok(None);
+        }
+        let template = Arc::new(ResponseTemplate::from_value(&now.document.to_value())?);
+        let cases = &now.proof.judgement.cases;
+        let whole = narrow::at_whole_words(&now.document, &template, cases);
+        let whole = whole.map(|document| narrow::Proposal {
+            document,
+            told: "a delimiter counts only where no longer word goes on beside it".to_owned(),
+            holds_back: false,
+        });
+        let end = bench.end();
+        let beginnings = narrow::at_their_beginnings(&now.document, &template, cases);
+        let others = narrow::proposals(&now.document, &template, cases, end);
+        let refused = Engine::refusals(engines, &now.document);
+        let mut all = Vec::new();
+        let others = others.into_iter().filter(|other| !other.holds_back);
+        for proposal in whole.into_iter().chain(beginnings).chain(others) {
+            let Ok(read) = ResponseTemplate::from_value(&proposal.document.to_value()) else {
+                continue;
+            };
+            if Engine::refusals(engines, &proposal.document) > refused {
+                continue;
+            }
+            let read = Arc::new(read);
+            let subject = bench.whole(&read);
+            let saved = now.lost.iter();
+            let saved = saved.filter(|round| bench.judge.brings_back(subject, **round));
+            match saved.count() {
+                0 => {}
+                saved => all.push((saved, read, proposal)),
+            }
+        }
+        all.sort_by_key(|(saved, ..)| std::cmp::Reverse(*saved));
+        let mut keeps = bench.keeps(&self.proof);
+        for (_, read, proposal) in all {
+            let lost = bench.lost(&read);
+            if lost.len() >= now.lost.len() {
+                continue;
+            }
+            if *proofs == 0 {
+                break;
+            }
+            *proofs -= 1;
+            if let Some(proof) = keeps(&read) {
+                let narrow::Proposal { document, told, .. } = proposal;
+                return Ok(Some(Stricter {
+                    document,
+                    proof,
+                    lost,
+                    told,
+                }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Bench<'_> {
+    /// The response template as its responses are read as a whole.
+    fn whole<'t>(&'t self, template: &'t Arc<ResponseTemplate>) -> Subject<'t> {
+        Subject {
+            scrutiny: Scrutiny::Whole,
+            ..self.for_proof(template).subject()
+        }
+    }
+
+    /// The ordinary texts that are lost.
+    fn lost(&self, template: &Arc<ResponseTemplate>) -> Vec<RoundId> {
+        self.judge.lost_beside(self.whole(template))
+    }
+
+    /// One that is lost, with its response and what comes back.
+    fn found(&self, template: &Arc<ResponseTemplate>, round: RoundId) -> Option<Counterexample> {
+        self.judge.failure(self.whole(template), round)
+    }
+}

@@ -1,0 +1,163 @@
+//! Delimiters that count only where they begin in all renders: at the beginning of a line or of the response, and with the markers before them that may be missing.
+//!
+//! Models vary what stands before a marker. They write a call behind a sentence and on its line, and leave out the marker of the section that calls stand in. So a delimiter is
+//! found anywhere, and markers before it may be missing. What is left may then be a text of every day: `$` within a line, or `"args": [` in a file of settings.
+
+use super::places::Place;
+use crate::derive::compare::pattern::{SPACE, alternatives, enclosed, optional_beginning};
+
+/// The condition that a line begins.
+const LINE: &str = "(?<![^\\n])";
+
+/// The condition that the response has begun with nothing but white space.
+const RESPONSE: &str = "\\A\\s*";
+
+/// Returns the pattern with each of the conditions that all of these places meet, with the condition in words. Those that ask for less come first.
+pub(super) fn stricter(source: &str, places: &[Place<'_>]) -> Vec<(String, &'static str)> {
+    let taken: Vec<&Place<'_>> = places
+        .iter()
+        .filter(|place| !place.span.is_empty())
+        .collect();
+    if taken.is_empty() {
+        return Vec::new();
+    }
+    let mut all = Vec::new();
+    let begins_line = |text: &str| text.is_empty() || text.ends_with('\n');
+    if taken
+        .iter()
+        .map(|place| text_before(place))
+        .all(begins_line)
+    {
+        let pattern = changed(source, |way| {
+            let own = way.strip_prefix(SPACE);
+            let space = own.map_or("", |_| SPACE);
+            format!("{space}{LINE}{}", own.unwrap_or(way))
+        });
+        all.push((pattern, "where a line begins"));
+    }
+    if taken
+        .iter()
+        .map(|place| text_before(place))
+        .all(|text| text.trim().is_empty())
+    {
+        let pattern = changed(source, |way| {
+            format!("{RESPONSE}{}", way.strip_prefix(SPACE).unwrap_or(way))
+        });
+        all.push((pattern, "where the response begins"));
+    }
+    let optional = alternatives(source)
+        .iter()
+        .map(|way| optional_groups(way).len())
+        .max()
+        .unwrap_or(0);
+    for required in (0..optional).rev() {
+        let pattern = changed(source, |way| with_groups(way, required));
+        all.push((pattern, "with the marker before it that models leave out"));
+    }
+    if optional > 1 {
+        let pattern = changed(source, |way| {
+            (0..optional).fold(way.to_owned(), |way, _| with_groups(&way, 0))
+        });
+        all.push((pattern, "with the markers before it that models leave out"));
+    }
+    all.retain(|(pattern, _)| pattern != source);
+    all
+}
+
+/// The response up to the delimiter, without the white space that the delimiter begins with.
+fn text_before<'c>(place: &Place<'c>) -> &'c str {
+    let own = &place.response[place.span.clone()];
+    &place.response[..place.span.end - own.trim_start().len()]
+}
+
+/// The pattern with each of its ways changed that does not only look ahead.
+fn changed(source: &str, change: impl Fn(&str) -> String) -> String {
+    let ways = alternatives(source).into_iter();
+    let ways = ways.map(|way| match way.starts_with("(?=") {
+        true => way,
+        false => change(&way),
+    });
+    let ways: Vec<String> = ways.collect();
+    match ways.as_slice() {
+        [one] => one.clone(),
+        several => format!("(?:{})", several.join("|")),
+    }
+}
+
+/// The groups at the beginning of a pattern that may be missing, each with its question mark.
+fn optional_groups(way: &str) -> Vec<&str> {
+    let own = way.strip_prefix(SPACE).unwrap_or(way);
+    let (mut rest, _) = optional_beginning(own);
+    let mut groups = Vec::new();
+    while !rest.is_empty() {
+        let ends = rest.match_indices(")?").map(|(at, _)| at + 1);
+        let mut ends = ends.filter(|end| enclosed(&rest[..*end], "(?:").is_some());
+        let Some(end) = ends.next() else { break };
+        let (group, behind) = rest.split_at(end + 1);
+        groups.push(group);
+        rest = behind;
+    }
+    groups
+}
+
+/// The pattern in which the group of that number may not be missing, of those at its beginning that may.
+fn with_groups(way: &str, number: usize) -> String {
+    let groups = optional_groups(way);
+    let Some(group) = groups.get(number) else {
+        return way.to_owned();
+    };
+    let start = way.len() - way.strip_prefix(SPACE).unwrap_or(way).len();
+    let at = start
+        + groups[..number]
+            .iter()
+            .map(|group| group.len())
+            .sum::<usize>();
+    let required = &group[..group.len() - 1];
+    format!("{}{required}{}", &way[..at], &way[at + group.len()..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::derive::narrow::places::Follows;
+
+    fn asked(source: &str, places: &[(&'static str, &str)]) -> Vec<String> {
+        let places: Vec<Place<'_>> = places
+            .iter()
+            .map(|(response, own)| {
+                let start = response.find(own).unwrap();
+                Place {
+                    response,
+                    span: start..start + own.len(),
+                    free_from: 0,
+                    follows: Follows::Text,
+                }
+            })
+            .collect();
+        let stricter = stricter(source, &places).into_iter();
+        stricter.map(|(pattern, _)| pattern).collect()
+    }
+
+    #[test]
+    fn a_line_or_the_response_is_asked_for_where_it_always_begins_there() {
+        let found = asked("\\s*\\$\\s*", &[("so\n$ run", "\n$ "), ("$ run", "$ ")]);
+        assert_eq!(found, ["\\s*(?<![^\\n])\\$\\s*"]);
+        let found = asked("(?:<a>|(?=b))", &[("\n<a>", "<a>"), ("<a>", "<a>")]);
+        let expected = ["(?:(?<![^\\n])<a>|(?=b))", "(?:\\A\\s*<a>|(?=b))"];
+        assert_eq!(found, expected);
+        assert!(asked("<a>", &[("so <a>", "<a>"), ("\n<a>", "<a>")]).is_empty());
+        assert!(asked("<a>", &[]).is_empty());
+    }
+
+    #[test]
+    fn a_marker_that_may_be_missing_is_asked_for() {
+        let source = "(?:<c>\\[\\s*)?(?:(?:\\{)?n:\\s*)?\"(?P<name>a)";
+        let found = asked(source, &[("so \"a", "\"a")]);
+        let expected = [
+            "(?:<c>\\[\\s*)?(?:(?:\\{)?n:\\s*)\"(?P<name>a)",
+            "(?:<c>\\[\\s*)(?:(?:\\{)?n:\\s*)?\"(?P<name>a)",
+            "(?:<c>\\[\\s*)(?:(?:\\{)?n:\\s*)\"(?P<name>a)",
+        ];
+        assert_eq!(found, expected);
+    }
+}
