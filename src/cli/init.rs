@@ -10,7 +10,7 @@ use obverse::project::FILE;
 use obverse::value::Value;
 
 use super::problem::Problem;
-use super::replace::replace_or_force;
+use super::replace::{refuse_protected, replace_or_force};
 use super::shape::ShapeArgs;
 use super::status::Status;
 use super::stop::Stop;
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     #[arg(long)]
     print: bool,
 
-    /// Replace an obverse.toml that is there
+    /// Replace an obverse.toml that is there, also one that is a symbolic link or read-only: the file that a link leads to is written
     #[arg(long)]
     force: bool,
 
@@ -46,7 +46,11 @@ pub(crate) struct Args {
 
 /// Looks and writes.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
-    let file = args.folder.join(FILE);
+    let file = project::shown(&args.folder.join(FILE));
+    if !args.print && file.is_symlink() {
+        // That there is one already would be true, but --force would then write into another folder without a word.
+        refuse_protected(&file, args.force)?;
+    }
     if !args.print && !args.force && file.exists() {
         let message = format!("there is an {} already", shown(&file));
         return Err(Problem::failed("exists", message)

@@ -1,6 +1,6 @@
 //! Giving a file another text.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,7 +13,14 @@ use super::problem::Problem;
 /// The beginning of every page.
 const PAGE: &[u8] = b"<!DOCTYPE html";
 
-/// How old a temporary file is at least that is taken to be left behind by a write that was killed.
+/// The end of the name of a temporary file. No other program's end like this.
+const TEMPORARY: &str = ".obverse.tmp";
+
+/// How old a temporary file is at least that nobody has locked before it is taken to be left behind by a write that was killed: a
+/// write makes its file first and locks it then.
+const YOUNG: Duration = Duration::from_secs(1);
+
+/// How old it is at least where files cannot be locked, as on some network drives. No write takes that long.
 const STALE: Duration = Duration::from_secs(60);
 
 /// Gives a file another text, at once and whole: nobody sees half of it, and if it fails the old one stays. The file
@@ -79,7 +86,16 @@ pub(crate) fn refuse_protected(path: &Path, force: bool) -> Result<(), Problem> 
 /// Why a file should not be written: it is a symbolic link (in the caches of models what it leads to is shared, and named after
 /// its content), or it may not be written.
 fn protection(path: &Path) -> Option<String> {
-    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let there = fs::metadata(path);
+    let leads_nowhere = there.is_err() && path.is_symlink();
+    if leads_nowhere {
+        let target = fs::read_link(path).unwrap_or_default();
+        let target = input::name(&target);
+        return Some(format!(
+            "is a symbolic link to {target}, which is not there"
+        ));
+    }
+    let metadata = there.ok().filter(fs::Metadata::is_file)?;
     if path.is_symlink() {
         let target = fs::read_link(path).unwrap_or_default();
         return Some(format!(
@@ -144,13 +160,23 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
             }
             (target, Some(metadata))
         }
+        // A link that leads to no file makes the file that it leads to. There is no old text that could be lost.
+        Err(_) if path.is_symlink() => return fs::write(path, text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => (path.to_path_buf(), None),
         Err(error) => return Err(error),
     };
-    remove_leftovers(&target);
-    let temporary = beside(&target, &std::process::id().to_string())?;
-    let written =
-        fill(&temporary, text, before.as_ref()).and_then(|()| fs::rename(&temporary, &target));
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    remove_leftovers(folder);
+    let temporary = beside(&target)?;
+    // It stays open until it has its name, so that no other write takes it for one that was left behind.
+    let written = fill(&temporary, text, before.as_ref()).and_then(|file| {
+        fs::rename(&temporary, &target)?;
+        drop(file);
+        Ok(())
+    });
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
@@ -158,51 +184,64 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// A name in the same folder, since only there renaming is one step.
-fn beside(target: &Path, process: &str) -> io::Result<PathBuf> {
+fn beside(target: &Path) -> io::Result<PathBuf> {
     let name = target
         .file_name()
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a file's name"))?;
-    Ok(target.with_file_name(format!(".{}.{process}.tmp", name.to_string_lossy())))
+    let process = std::process::id();
+    Ok(target.with_file_name(format!(".{}.{process}{TEMPORARY}", name.to_string_lossy())))
 }
 
-/// Removes what writes that were killed have left behind. That it cannot be done keeps nothing from being written.
-fn remove_leftovers(target: &Path) {
-    let Ok(pattern) = beside(target, "*") else {
-        return;
-    };
-    let pattern = pattern.file_name().unwrap_or_default().to_string_lossy();
-    let Some((start, end)) = pattern.rsplit_once('*') else {
-        return;
-    };
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+/// Removes what writes that were killed have left behind in a folder, whichever file they were to write: who was killed writing one
+/// may never write that one again. That it cannot be done keeps nothing from being written.
+fn remove_leftovers(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let process = name
-            .strip_prefix(start)
-            .and_then(|rest| rest.strip_suffix(end));
-        let is_ours = process
-            .is_some_and(|id| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()));
-        let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
-        if is_ours && age().is_some_and(|age| age > STALE) {
+        if is_temporary(&entry.file_name().to_string_lossy()) && is_left(&entry.path()) {
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
+/// Returns true if [`beside`] makes such names.
+fn is_temporary(name: &str) -> bool {
+    let parts = name
+        .strip_prefix('.')
+        .and_then(|rest| rest.strip_suffix(TEMPORARY))
+        .and_then(|rest| rest.rsplit_once('.'));
+    parts.is_some_and(|(file, process)| {
+        let is_number = process.bytes().all(|byte| byte.is_ascii_digit());
+        !file.is_empty() && !process.is_empty() && is_number
+    })
+}
+
+/// Returns true if nobody writes a temporary file any more. Who does has locked it, and a lock ends with its process, whichever
+/// container or user that belongs to; a number of a process alone would not tell.
+fn is_left(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else {
+        return false;
+    };
+    let age = || file.metadata().ok()?.modified().ok()?.elapsed().ok();
+    let least = match file.try_lock() {
+        Ok(()) => YOUNG,
+        Err(TryLockError::WouldBlock) => return false,
+        Err(TryLockError::Error(_)) => STALE,
+    };
+    age().is_some_and(|age| age >= least)
+}
+
 /// Makes the file that is to take the place of another one.
-fn fill(path: &Path, text: &str, before: Option<&fs::Metadata>) -> io::Result<()> {
+fn fill(path: &Path, text: &str, before: Option<&fs::Metadata>) -> io::Result<File> {
     let mut file = File::create_new(path)?;
+    // Where it cannot be locked, its age tells that it is written.
+    let _ = file.try_lock();
     file.write_all(text.as_bytes())?;
     if let Some(before) = before {
         keep_owner(&file, before)?;
         // After the owner, whose change takes some of them away.
         file.set_permissions(before.permissions())?;
     }
-    file.sync_all()
+    file.sync_all()?;
+    Ok(file)
 }
 
 /// Gives a new file the owner and the group of the one that it replaces.
@@ -283,25 +322,69 @@ mod tests {
             let then = std::time::SystemTime::now() - Duration::from_secs(age);
             file.set_modified(then).unwrap();
         };
-        make(".a.json.123.tmp", 3600);
-        make(".a.json.124.tmp", 0);
-        make(".a.json.old.tmp", 3600);
-        make(".b.json.123.tmp", 3600);
+        make(".a.json.123.obverse.tmp", 3600);
+        make(".b.json.124.obverse.tmp", 3600);
+        // One that is being written, one that was only just made, and what is somebody else's.
+        let written = folder.path().join(".c.json.125.obverse.tmp");
+        make(".c.json.125.obverse.tmp", 3600);
+        let writer = File::open(&written).unwrap();
+        writer.lock().unwrap();
+        make(".a.json.126.obverse.tmp", 0);
+        make(".a.json.old.obverse.tmp", 3600);
+        make(".a.json.127.tmp", 3600);
         replace(&folder.path().join("a.json"), "new").unwrap();
-        let mut names: Vec<String> = fs::read_dir(folder.path())
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        assert_eq!(
-            names,
-            [
-                ".a.json.124.tmp",
-                ".a.json.old.tmp",
-                ".b.json.123.tmp",
-                "a.json"
-            ]
+        let names = || {
+            let entries = fs::read_dir(folder.path()).unwrap();
+            let mut names: Vec<String> = entries
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        };
+        let kept = [
+            ".a.json.126.obverse.tmp",
+            ".a.json.127.tmp",
+            ".a.json.old.obverse.tmp",
+            ".c.json.125.obverse.tmp",
+            "a.json",
+        ];
+        assert_eq!(names(), kept);
+        drop(writer);
+        replace(&folder.path().join("a.json"), "new").unwrap();
+        assert!(!written.exists());
+    }
+
+    #[test]
+    fn the_temporary_file_of_a_write_is_known_by_its_name() {
+        let path = beside(Path::new("out/.a.json")).unwrap();
+        assert!(is_temporary(&path.file_name().unwrap().to_string_lossy()));
+        for other in [
+            ".1.obverse.tmp",
+            "a.1.obverse.tmp",
+            ".a..obverse.tmp",
+            ".a.1.tmp",
+        ] {
+            assert!(!is_temporary(other), "{other}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_nowhere_is_told_and_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let refused = replace_or_force(&link, "new", false).unwrap_err();
+        assert!(
+            refused.diagnostics[0]
+                .message
+                .contains("which is not there")
         );
+        assert!(!file.exists());
+        replace_or_force(&link, "new", true).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert!(link.is_symlink());
     }
 
     /// Only who may do anything can give a file away, so elsewhere there is nothing to see.
