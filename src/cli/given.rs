@@ -68,13 +68,23 @@ pub(crate) fn has_anchor(template: &ResponseTemplate, prefix: &str) -> bool {
 
 /// Tells that nothing in the prefix marks where the model's turn begins, so that all of it counts as the model's.
 pub(crate) fn warn_without_anchor(template: &ResponseTemplate) {
+    Problem::of(without_anchor(lacks_anchor(template))).show();
+}
+
+/// The finding that says so of the prefix of a fixture.
+pub(crate) fn found_without_anchor(template: &ResponseTemplate) -> Diagnostic {
+    without_anchor(lacks_anchor(template))
+}
+
+/// Says so in a sentence.
+pub(crate) fn lacks_anchor(template: &ResponseTemplate) -> String {
     let anchor = template.anchor();
     let spelled = anchor
         .quoted_literals()
         .unwrap_or_else(|| json::quote(anchor.source()));
-    without_anchor(format!(
+    format!(
         "the start anchor, {spelled}, does not stand in the prefix: all of it is parsed as if the model had written it"
-    ));
+    )
 }
 
 /// Tells the same of the prefixes of so many lines.
@@ -84,14 +94,14 @@ pub(crate) fn warn_of_lines_without_anchor(lines: usize) {
         1 => "one line".to_owned(),
         lines => format!("{lines} lines"),
     };
-    without_anchor(format!(
+    let found = without_anchor(format!(
         "the start anchor does not stand in the prefix of {lines}: all of it is parsed as if the model had written it"
     ));
+    Problem::of(found).show();
 }
 
-fn without_anchor(message: String) {
-    let found = Diagnostic::warning("no-anchor", message).with_hint(
+fn without_anchor(message: String) -> Diagnostic {
+    Diagnostic::warning("no-anchor", message).with_hint(
         "give the prompt as `obverse render --add-generation-prompt` prints it, or no prefix",
-    );
-    Problem::of(found).show();
+    )
 }

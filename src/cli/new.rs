@@ -24,8 +24,9 @@ use super::{input, near, output, project, wire};
 /// the response template gives. Fixtures that are there already are left alone.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The response templates' names in obverse.toml: their files' without the extension
-    #[arg(required_unless_present = "all")]
+    /// The response templates' names in obverse.toml: their files' without the extension. With --template a name may be given, by which
+    /// the folder below fixtures is called
+    #[arg(required_unless_present_any = ["all", "template"])]
     names: Vec<String>,
 
     /// Every response template that obverse.toml names
@@ -60,13 +61,14 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         let hint = "`obverse init` writes an obverse.toml that names what is there; or give one with --template";
         return Err(Problem::failed("usage", message).with_hint(hint).into());
     }
-    let paths = if args.all {
-        named
-    } else {
-        args.names
-            .iter()
-            .map(|name| template(args, name, &named))
-            .collect::<Result<_, _>>()?
+    let paths = match &args.template {
+        _ if args.all => named,
+        // It is its file that is meant, whatever it is called.
+        Some(path) => vec![path.clone()],
+        None => {
+            let found = args.names.iter().map(|name| template(name, &named));
+            found.collect::<Result<_, _>>()?
+        }
     };
     let mut told = Vec::new();
     for path in paths {
@@ -119,8 +121,9 @@ fn of_template(
         .or_else(|| workspace.project.as_ref()?.fixture_place(path))
         .unwrap_or_else(|| {
             // A response template that was given may be called anything.
-            let name = match &args.template {
-                Some(_) => args.names.first().map(Path::new),
+            let given = args.template.as_ref().and(args.names.first());
+            let name = match given {
+                Some(name) => Some(Path::new(name)),
                 None => path.file_stem().map(Path::new),
             };
             Path::new("fixtures").join(name.unwrap_or(Path::new("")))
@@ -182,6 +185,18 @@ enum How {
     LeftOut,
 }
 
+/// The kind of response that is to be put into a fixture that this verb made empty, by the fixture's name.
+pub(crate) fn wanted(name: &str) -> Option<&'static str> {
+    match name {
+        "plain" => Some("a response with content alone"),
+        "reasoning" => Some("a response with reasoning and content"),
+        "one_call" => Some("a response with one tool call"),
+        "parallel_calls" => Some("a response with two tool calls or more"),
+        "truncated" => Some("a response that breaks off in the middle"),
+        _ => None,
+    }
+}
+
 struct Told {
     how: How,
     /// Its name in the checklist.
@@ -192,24 +207,13 @@ struct Told {
 impl Told {
     fn line(&self) -> String {
         let (how, why) = match self.how {
-            How::Made => ("made", ""),
-            How::ToFill => ("to be filled in", self.wants()),
-            How::There => ("there already", ""),
-            How::LeftOut => ("left out", ": the chat template shows no such message"),
+            How::Made => ("made", None),
+            How::ToFill => ("to be filled in", wanted(self.name)),
+            How::There => ("there already", None),
+            How::LeftOut => ("left out", Some("the chat template shows no such message")),
         };
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
         format!("{how:<16} {}{why}\n", self.fixture)
-    }
-
-    /// The kind of response that is to be put into a fixture that is still empty.
-    fn wants(&self) -> &'static str {
-        match self.name {
-            "plain" => ": a response with content alone",
-            "reasoning" => ": a response with reasoning and content",
-            "one_call" => ": a response with one tool call",
-            "parallel_calls" => ": a response with two tool calls or more",
-            "truncated" => ": a response that breaks off in the middle",
-            _ => "",
-        }
     }
 
     fn to_value(&self) -> Value {
@@ -264,10 +268,7 @@ fn lines<'n>(place: &Path, fixtures: &[(&'n str, Fixture)]) -> Result<Vec<&'n st
 }
 
 /// The response template that a name means.
-fn template(args: &Args, name: &str, named: &[PathBuf]) -> Result<PathBuf, Problem> {
-    if let Some(path) = &args.template {
-        return Ok(path.clone());
-    }
+fn template(name: &str, named: &[PathBuf]) -> Result<PathBuf, Problem> {
     let is_it = |path: &&PathBuf| {
         path.file_stem()
             .is_some_and(|stem| stem.to_string_lossy() == name)

@@ -613,3 +613,58 @@ fn text_that_no_field_takes_fails_a_fixture_that_does_not_list_it() {
     assert_eq!(run.status, 1);
     assert!(run.stdout.contains("`unclaimed` lists \"So:\\n\""), "{run}");
 }
+
+/// An empty response parses to something, too, and with that recorded a check would be green of which nobody has seen a response.
+#[test]
+fn a_fixture_that_nobody_filled_in_is_not_recorded() {
+    let bench = Bench::new();
+    std::fs::remove_file(bench.path("chat.jinja")).expect("a file");
+    let template = bench.read("template.json");
+    let bench = bench.file("kite/response_template.json", template);
+    let of_one = "new --template kite/response_template.json --to";
+    assert_eq!(bench.run(&format!("{of_one} kite/cases")).status, 0);
+    let told = bench.run("check --update --filter one_call kite");
+    assert_eq!(told.status, 1, "{told}");
+    assert_snapshot!(told.stdout, @r"
+    error[not-recorded]: the response has not been filled in yet, so there is nothing to record
+    --> kite/cases/one_call/response.txt
+     = help: put a response with one tool call into response.txt, or remove the folder; `obverse record` asks a running model for one
+
+    1 error in 1 case
+    ");
+    assert_eq!(told.stderr, "");
+    assert_eq!(bench.list("kite/cases/one_call"), ["response.txt"]);
+    // Nor does a review offer it.
+    let review = bench.run("review kite");
+    assert!(
+        review
+            .stderr
+            .starts_with("nothing is pending\n5 more do not hold"),
+        "{review}"
+    );
+
+    assert_eq!(bench.run(&format!("{of_one} kite/suite.jsonl")).status, 0);
+    let before = bench.read("kite/suite.jsonl");
+    let told = bench.run("check --update --filter *plain kite/suite.jsonl --format concise");
+    assert_eq!(told.status, 1, "{told}");
+    assert!(
+        told.stdout
+            .contains("put a response with content alone into `response` of this line"),
+        "{told}"
+    );
+    assert_eq!(bench.read("kite/suite.jsonl"), before);
+
+    // What is filled in is recorded, and what is meant to be empty is written by hand.
+    let bench = bench
+        .file(
+            "kite/cases/one_call/response.txt",
+            r#"<call>{"name": "f", "arguments": {}}</call>"#,
+        )
+        .file("kite/cases/plain/expected.json", r#"{"role": "assistant"}"#);
+    let told = bench.run("check --update --filter one_call --filter cases/plain kite/cases");
+    assert_eq!(
+        (told.status, told.stderr.as_str()),
+        (0, "recorded 1 fixture\n2 cases checked, all well\n"),
+        "{told}"
+    );
+}

@@ -356,3 +356,23 @@ fn of_a_model_folder_the_chat_template_beside_the_configuration_counts() {
         assert!(screen.contains("</assistant>"), "{screen}");
     }
 }
+
+#[test]
+fn a_prompt_without_the_anchor_is_told() {
+    let bench = Bench::new().file("response", "Hi</assistant>");
+    let shown = |prefix: &str| {
+        let arguments = [
+            "debug",
+            "template.json",
+            "response",
+            "--screenshot",
+            "200x24",
+            "--prefix",
+            prefix,
+        ];
+        bench.run_all(&arguments, "").done()
+    };
+    let told = "the start anchor, \"<assistant>\", does not stand in the prefix";
+    assert!(shown("Hello. ").contains(told), "{}", shown("Hello. "));
+    assert!(!shown("<assistant>").contains("start anchor,"));
+}

@@ -188,3 +188,79 @@ fn a_chat_template_of_another_name_is_told() {
     let told = bench.run("check").refused(2);
     assert!(told.contains("name theirs as `chat_template`"), "{told}");
 }
+
+/// The file that a link leads to may be another project's.
+#[cfg(unix)]
+#[test]
+fn a_link_is_not_followed_unasked() {
+    use std::os::unix::fs::symlink;
+
+    let bench = Bench::new().file("shared/obverse.toml", "# theirs\n");
+    let link = bench.path("obverse.toml");
+    symlink("shared/obverse.toml", &link).expect("a link");
+    assert_snapshot!(bench.run("init").refused(2), @r"
+    error[protected]: obverse.toml is a symbolic link to shared/obverse.toml, which others may share
+     |
+     = help: --force writes it all the same
+    ");
+    assert_eq!(bench.read("shared/obverse.toml"), "# theirs\n");
+    assert_eq!(bench.run("init --print").status, 0);
+    assert_eq!(bench.run("init --force").status, 0);
+    assert!(bench.read("shared/obverse.toml").contains("[[template]]"));
+    std::fs::remove_file(&link).expect("a link");
+    symlink("shared/none.toml", &link).expect("a link");
+    let told = bench.run("init").refused(2);
+    assert!(
+        told.contains("obverse.toml is a symbolic link to shared/none.toml, which is not there"),
+        "{told}"
+    );
+    assert_eq!(bench.run("init --force").status, 0);
+    assert!(link.is_symlink());
+    assert!(bench.read("shared/none.toml").contains("[[template]]"));
+}
+
+#[test]
+fn a_response_template_that_is_given_needs_no_name() {
+    let bench = Bench::new();
+    std::fs::remove_file(bench.path("chat.jinja")).expect("a file");
+    let run = bench.run("new --template template.json --to cases");
+    assert_eq!(run.status, 0, "{run}");
+    assert!(bench.path("cases/plain/response.txt").exists());
+    // Without a folder, that is called as the file is.
+    assert_eq!(bench.run("new --template template.json").status, 0);
+    assert!(bench.path("fixtures/template/plain/response.txt").exists());
+    assert_eq!(bench.run("new --to cases").status, 2);
+}
+
+/// Such a prompt is parsed as if the model had written it, which is seldom what was meant and easily missed.
+#[test]
+fn a_prompt_without_the_anchor_is_told_by_check() {
+    let bench = Bench::new();
+    let template = bench.read("template.json");
+    let bench = bench
+        .file("kite/response_template.json", template)
+        .file("kite/cases/a/response.txt", "b</assistant>")
+        .file("kite/cases/a/prefix.txt", "Hi. <user>a</user>")
+        .file(
+            "kite/cases/a/expected.json",
+            r#"{"role": "assistant", "content": "Hi. <user>a</user>b"}"#,
+        );
+    let told = bench.run("check kite");
+    assert_eq!(told.status, 0, "{told}");
+    assert_snapshot!(told.stdout, @r#"
+    warning[no-anchor]: the start anchor, "<assistant>", does not stand in the prefix: all of it is parsed as if the model had written it
+    --> kite/cases/a/response.txt
+     = help: give the prompt as `obverse render --add-generation-prompt` prints it, or no prefix
+
+    1 warning in 1 case
+    "#);
+    let told = bench.run("check kite --format json");
+    let report: serde_json::Value = serde_json::from_str(&told.stdout).expect("JSON");
+    assert_eq!(report["summary"]["warnings"], 1, "{told}");
+    let bench = bench.file(
+        "kite/cases/a/prefix.txt",
+        "<user>a</user><assistant>Hi. <user>a</user>",
+    );
+    let told = bench.run("check kite");
+    assert_eq!((told.status, told.stdout.as_str()), (0, ""), "{told}");
+}

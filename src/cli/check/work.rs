@@ -22,7 +22,7 @@ use crate::cli::deviating;
 use crate::cli::reference::Reference;
 use crate::cli::report::Outcome;
 use crate::cli::words::count;
-use crate::cli::{input, project, source};
+use crate::cli::{given, input, new, project, source};
 
 /// Codes of what `--update` records anew.
 pub(super) const RECORDED: [&str; 8] = [
@@ -76,6 +76,9 @@ impl Subjects {
                 ),
                 Ok(fixture) => {
                     let (diagnostics, changed) = match subject.map(|index| &self.all[index]) {
+                        Some(_) if is_to_be_filled_in(&fixture) => {
+                            (vec![to_be_filled_in(found)], None)
+                        }
                         Some(subject) => of_fixture(how, subject, &fixture),
                         None => (vec![stray()], None),
                     };
@@ -104,6 +107,30 @@ fn stray() -> Diagnostic {
         "put it below a folder with a response_template.json, or a tokenizer_config.json that holds one, or name it in \
          obverse.toml",
     )
+}
+
+/// Returns true if nobody has put a response into a fixture yet. What such a one parses to says nothing, so that `--update` does
+/// not record it: the check would be green from then on. One that is meant to be empty has its message written by hand.
+fn is_to_be_filled_in(fixture: &Fixture) -> bool {
+    let is_recorded = fixture.expected.is_some() || fixture.error.is_some();
+    !is_recorded && fixture.response.trim().is_empty()
+}
+
+fn to_be_filled_in(found: &Found) -> Diagnostic {
+    // That of a line ends with what the line is called.
+    let name = found
+        .name
+        .rsplit(|c: char| !c.is_alphanumeric() && c != '_')
+        .next();
+    let wanted = name.and_then(new::wanted).unwrap_or("what the model wrote");
+    let (place, whole) = match found.line {
+        None => ("response.txt", "folder"),
+        Some(_) => ("`response` of this line", "line"),
+    };
+    let message = "the response has not been filled in yet, so there is nothing to record";
+    Diagnostic::error("not-recorded", message).with_hint(format!(
+        "put {wanted} into {place}, or remove the {whole}; `obverse record` asks a running model for one"
+    ))
 }
 
 /// Checks a fixture: the findings, and the fixture as it would hold.
@@ -165,6 +192,9 @@ fn of_fixture(
         diagnostics.extend(deviates(how, subject, fixture, template, &prefix));
     }
     diagnostics.extend(ignored(subject, fixture));
+    if !given::has_anchor(template, &prefix) {
+        diagnostics.push(given::found_without_anchor(template));
+    }
     (diagnostics, recorded.then(|| fixture.with(&whole)))
 }
 

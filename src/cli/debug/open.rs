@@ -11,6 +11,7 @@ use obverse::value::Value;
 
 use super::Args;
 use crate::cli::derive::{derive_problem, messages};
+use crate::cli::given;
 use crate::cli::hub;
 use crate::cli::input;
 use crate::cli::problem::Problem;
@@ -56,6 +57,12 @@ pub(super) fn setup(args: &Args, live: bool) -> Result<Setup, Problem> {
         setup.chunking = chunking.clone();
     }
     setup.options.skip_json_strings |= args.skip_json_strings;
+    let template = std::sync::Arc::clone(&setup.template.compiled);
+    for sample in &mut setup.samples {
+        if sample.trouble.is_none() && !given::has_anchor(&template, &sample.prefix) {
+            sample.trouble = Some(given::lacks_anchor(&template));
+        }
+    }
     Ok(opened.setup)
 }
 
