@@ -30,6 +30,70 @@ pub(crate) struct Page {
     pub(crate) text: Cow<'static, str>,
 }
 
+/// The beginning of the part of a page that says why a finding is told.
+const WHY: &str = "**Why it matters.**";
+
+/// The beginning of the part that says what to do.
+const WHAT_TO_DO: &str = "**What to do.**";
+
+/// The beginning of an example.
+const FENCE: &str = "```";
+
+impl Page {
+    /// The first paragraph below the heading: in the files of sections it says in emphasis who tells the code, and how severe that is.
+    fn first(&self) -> &str {
+        self.text.split("\n\n").nth(1).unwrap_or_default()
+    }
+
+    /// The commands that tell the code; a command of `obverse` alone stands for all.
+    pub(crate) fn told_by(&self) -> Vec<String> {
+        let Some(tellers) = self.first().strip_prefix('*') else {
+            return vec!["obverse lint".to_owned()];
+        };
+        let commands = tellers.split('`').skip(1).step_by(2);
+        let full = commands.map(|command| match command.starts_with("obverse") {
+            true => command.to_owned(),
+            false => format!("obverse {command}"),
+        });
+        full.collect()
+    }
+
+    /// The severity of its findings.
+    pub(crate) fn severity(&self) -> &str {
+        let first = self.first();
+        match first.strip_prefix('*') {
+            Some(tellers) => tellers
+                .trim_end_matches('*')
+                .rsplit_once(", ")
+                .map_or("", |(_, severity)| severity),
+            None => first.split_once(": ").map_or("", |(severity, _)| severity),
+        }
+    }
+
+    /// The reason why such a finding is told.
+    pub(crate) fn why(&self) -> Option<&str> {
+        self.part(WHY, WHAT_TO_DO)
+    }
+
+    /// The advice.
+    pub(crate) fn what_to_do(&self) -> Option<&str> {
+        self.part(WHAT_TO_DO, "\n```")
+    }
+
+    /// An example, with all that stands between its parts.
+    pub(crate) fn example(&self) -> Option<&str> {
+        let (before, _) = self.text.split_once(FENCE)?;
+        Some(self.text[before.len()..].trim_end())
+    }
+
+    /// The text between the beginnings of two parts; where there is no second one, to the end of the page.
+    fn part(&self, begin: &str, end: &str) -> Option<&str> {
+        let (_, part) = self.text.split_once(begin)?;
+        let part = part.split_once(end).map_or(part, |(part, _)| part);
+        Some(part.trim())
+    }
+}
+
 /// All pages, those of one verb together.
 pub(crate) fn all() -> Vec<Page> {
     let mut pages: Vec<Page> = FILES.iter().copied().flat_map(sections).collect();
@@ -92,8 +156,26 @@ mod tests {
             for page in pages {
                 assert!(page.text.contains("\n\n*`obverse"), "{page:?}");
                 assert!(page.summary.ends_with('.'), "{page:?}");
-                assert!(page.text.contains("**What to do.**"), "{page:?}");
+                assert!(
+                    page.what_to_do().is_some_and(|told| !told.is_empty()),
+                    "{page:?}"
+                );
             }
+        }
+    }
+
+    #[test]
+    fn every_page_says_who_tells_it_and_how_severe_it_is() {
+        for page in all() {
+            let severities = ["error", "warning", "info", "note", "finding"];
+            assert!(severities.contains(&page.severity()), "{page:?}");
+            let told_by = page.told_by();
+            let is_command = |one: &String| one.split(' ').next() == Some("obverse");
+            assert!(
+                !told_by.is_empty() && told_by.iter().all(is_command),
+                "{page:?}"
+            );
+            assert!(page.why().is_none_or(|why| !why.contains("**")), "{page:?}");
         }
     }
 

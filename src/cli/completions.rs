@@ -4,9 +4,9 @@ use clap::CommandFactory as _;
 use clap_complete::Shell;
 
 use super::Cli;
-use super::output;
 use super::status::Status;
 use super::stop::Stop;
+use super::{codes, output};
 
 /// Print the completions for a shell
 #[derive(Debug, clap::Args)]
@@ -28,6 +28,15 @@ Examples:
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "obverse", &mut text);
+    if args.shell == Shell::Fish {
+        // clap's script for fish completes no argument that has no name.
+        let codes: Vec<&str> = codes::all().iter().map(|page| page.code).collect();
+        let line = format!(
+            "complete -c obverse -n \"__fish_obverse_using_subcommand explain\" -f -a \"{}\"\n",
+            codes.join(" ")
+        );
+        text.extend(line.into_bytes());
+    }
     output::print_text(&String::from_utf8_lossy(&text))?;
     Ok(Status::Done)
 }

@@ -2,37 +2,88 @@
 
 use std::io::{self, IsTerminal as _};
 
-use obverse::lint;
+use obverse::value::{Map, Value};
 
+use super::codes::Page;
+use super::completed::Completed;
 use super::problem::Problem;
+use super::shape::ShapeArgs;
 use super::status::Status;
 use super::stop::Stop;
-use super::{codes, markdown, output, width};
+use super::{codes, markdown, output, width, wire};
 
 /// Explain the code of a finding or an error of any command: what was found, why it matters, what to do, and an example
 ///
-/// On a terminal the page is made to be read there; elsewhere it is Markdown.
+/// On a terminal the page is made to be read there; elsewhere it is Markdown. With --format json it is an object with the page's parts: code,
+/// told_by (commands), severity, summary, why, what_to_do, example and markdown, which is all of it; a part that a page does not have
+/// is null. Of several codes it is {"codes": [...]}: without a code each has what the list shows, with --all all its parts.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The code, such as text-after-close; without it all are listed
+    #[arg(value_parser = CODE, hide_possible_values = true)]
     code: Option<String>,
 
-    /// Print the whole documentation of all codes of obverse lint, in Markdown
+    /// Print the pages of all codes
     #[arg(long, conflicts_with = "code")]
     all: bool,
+
+    #[command(flatten)]
+    shape: ShapeArgs,
 }
+
+/// The codes, for shells to complete. One that is none is told where it is looked up.
+const CODE: Completed = Completed {
+    names: || codes::all().iter().map(|page| page.code).collect(),
+    read: |text| Ok(text.to_owned()),
+};
 
 /// Explains.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
-    if args.all {
-        show(&lint::manual())?;
-    } else if let Some(code) = &args.code {
+    let is_json = args.shape.is_json();
+    if let Some(code) = &args.code {
         let page = codes::page(code).ok_or_else(|| unknown(code))?;
-        show(&page.text)?;
+        match is_json {
+            true => output::print_json(&wire::pretty(&Value::Object(parts(&page))))?,
+            false => show(&page.text)?,
+        }
+    } else if is_json {
+        let members = if args.all { parts } else { heading };
+        let pages = codes::all();
+        let listed = pages.iter().map(|page| Value::Object(members(page)));
+        let listed = wire::object([("codes", Value::Array(listed.collect()))]);
+        output::print_json(&wire::pretty(&Value::Object(listed)))?;
+    } else if args.all {
+        let pages = codes::all();
+        let texts: Vec<&str> = pages.iter().map(|page| page.text.trim_end()).collect();
+        show(&(texts.join("\n\n") + "\n"))?;
     } else {
         output::print_long(&width::fit(&list(), width::of_results()))?;
     }
     Ok(Status::Done)
+}
+
+/// The members of a code in a list.
+fn heading(page: &Page) -> Map {
+    let told_by = page.told_by().into_iter().map(Value::from);
+    wire::object([
+        ("code", page.code.into()),
+        ("told_by", Value::Array(told_by.collect())),
+        ("severity", page.severity().into()),
+        ("summary", (&*page.summary).into()),
+    ])
+}
+
+/// All parts of a page.
+fn parts(page: &Page) -> Map {
+    let text = |text: Option<&str>| text.map_or(Value::Null, Value::from);
+    let mut members = heading(page);
+    members.extend(wire::object([
+        ("why", text(page.why())),
+        ("what_to_do", text(page.what_to_do())),
+        ("example", text(page.example())),
+        ("markdown", (&*page.text).into()),
+    ]));
+    members
 }
 
 /// Markdown, made to be read where people read it.

@@ -18,6 +18,7 @@ mod check;
 mod chunks;
 mod codes;
 mod color;
+mod completed;
 mod completions;
 mod convert;
 #[cfg(feature = "tui")]

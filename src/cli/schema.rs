@@ -73,6 +73,8 @@ enum Of {
     Annotation,
     /// A session of the debugger, which debug --record writes
     Session,
+    /// The page of a code, as explain --format json writes it, or those of several
+    Explanation,
 }
 
 impl Of {
@@ -108,6 +110,7 @@ impl Of {
             Self::Conversion => include_str!("../../schemas/conversion.json"),
             Self::Annotation => include_str!("../../schemas/annotation.json"),
             Self::Session => include_str!("../../schemas/session.json"),
+            Self::Explanation => include_str!("../../schemas/explanation.json"),
         }
     }
 }

@@ -192,7 +192,7 @@ impl Rule {
             Severity::Info => "info",
         };
         format!(
-            "## {}\n\n{severity}: {}\n\n**Why it is bad.** {}\n\n**What to do.** {}\n\n{}",
+            "## {}\n\n{severity}: {}\n\n**Why it matters.** {}\n\n**What to do.** {}\n\n{}",
             self.code,
             self.summary,
             self.why,

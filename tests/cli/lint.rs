@@ -4,6 +4,7 @@ use insta::assert_snapshot;
 use serde_json::Value;
 
 use crate::bench::{Bench, CHAT};
+use crate::support::schema::mismatch;
 
 /// Two warnings, both of which can be mended, and an info.
 const TRAPS: &str = r#"{
@@ -372,7 +373,7 @@ fn a_code_is_explained() {
     let bench = Bench::new();
     let text = bench.run("explain dollar").done();
     assert!(
-        text.contains("## dollar") && text.contains("Why it is bad"),
+        text.contains("## dollar") && text.contains("Why it matters"),
         "{text}"
     );
     assert!(
@@ -381,8 +382,86 @@ fn a_code_is_explained() {
             .done()
             .contains("does not compile")
     );
-    assert!(bench.run("explain").done().lines().count() > 30);
+    let listed = bench.run("explain").done();
+    assert!(listed.lines().count() > 30);
     assert_eq!(bench.run("explain nothing-such").status, 2);
+    // All pages are those of all verbs.
+    let all = bench.run("explain --all").done();
+    let codes: Vec<&str> = listed
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    for code in codes {
+        assert!(all.contains(&format!("## {code}\n")), "{code}");
+    }
+}
+
+#[test]
+fn a_code_is_explained_to_programs() {
+    let bench = Bench::new();
+    let read = |arguments: &str| -> Value {
+        let told = bench.run(arguments).done();
+        let told = serde_json::from_str(&told).expect("JSON");
+        let schema: Value =
+            serde_json::from_str(&bench.run("schema explanation").done()).expect("JSON");
+        assert_eq!(mismatch(&schema, &told), None, "{arguments}");
+        told
+    };
+    let page = read("explain no-anchor --format json");
+    assert_eq!(page["code"], "no-anchor");
+    assert_eq!(page["severity"], "warning");
+    let told_by = page["told_by"].as_array().expect("a list");
+    assert!(told_by.contains(&"obverse parse".into()), "{page}");
+    for part in ["summary", "why", "what_to_do"] {
+        let text = page[part].as_str().expect("a text");
+        assert!(
+            text.ends_with('.') && !text.contains("**"),
+            "{part}: {text}"
+        );
+    }
+    let example = page["example"].as_str().expect("a text");
+    assert!(example.starts_with("```console\n$ "), "{example}");
+    assert_eq!(page["markdown"], bench.run("explain no-anchor").done());
+    let rule = read("explain dollar --format json");
+    assert_eq!(
+        (&rule["severity"], &rule["told_by"][0]),
+        (&"warning".into(), &"obverse lint".into())
+    );
+    let listed = read("explain --format json");
+    let count = bench.run("explain").done().lines().count();
+    assert_eq!(listed["codes"].as_array().map(Vec::len), Some(count));
+    assert_eq!(listed["codes"][0].get("markdown"), None);
+    let all = read("explain --all --format json");
+    assert_eq!(all["codes"].as_array().map(Vec::len), Some(count));
+    assert!(
+        all["codes"][0]["markdown"].is_string(),
+        "{}",
+        all["codes"][0]
+    );
+}
+
+/// Codes are what people look up by a name of which they know the beginning.
+#[test]
+fn shells_complete_codes() {
+    let bench = Bench::new();
+    for (shell, begin) in [
+        ("bash", "opts=\""),
+        ("zsh", "::code -- "),
+        (
+            "fish",
+            "complete -c obverse -n \"__fish_obverse_using_subcommand explain\" -f -a ",
+        ),
+    ] {
+        let script = bench.run(&format!("completions {shell}")).done();
+        let is_completed = |line: &str| line.contains(begin) && line.contains("nothing-recorded");
+        assert!(script.lines().any(is_completed), "{shell}: {script}");
+    }
+    let script = bench.run("completions zsh").done();
+    let is_completed = |line: &str| line.contains("--deny=") && line.contains("text-after-close");
+    assert!(script.lines().any(is_completed), "{script}");
+    // They are too many to be listed where one is wrong, or in the help.
+    let help = bench.run("explain --help").done();
+    assert!(!help.contains("nothing-recorded"), "{help}");
 }
 
 /// A report in a file is written as everything else is: whole, and not through what is protected.

@@ -19,6 +19,6 @@ fn the_documentation_of_the_codes_is_not_stale() {
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == manual,
-        "docs/lint.md is stale; run `obverse explain --all > docs/lint.md`"
+        "docs/lint.md is stale; OBVERSE_UPDATE=1 writes it anew"
     );
 }

@@ -442,6 +442,16 @@ fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
             r#"{"fixtures": [{"name": "fixtures/a/plain", "status": "lost"}]}"#,
             false,
         ),
+        (
+            "explanation",
+            r#"{"codes": [{"code": "unclaimed", "told_by": ["obverse check"], "severity": "error", "summary": "Text is lost."}]}"#,
+            true,
+        ),
+        (
+            "explanation",
+            r#"{"code": "unclaimed", "told_by": ["obverse check"], "severity": "error", "summary": "Text is lost."}"#,
+            false,
+        ),
         ("session", r#"{"obverse_session": 1, "samples": []}"#, false),
         (
             "session",

@@ -11,6 +11,7 @@ use obverse::project::Project;
 use obverse::response_template::Engine;
 
 use super::color::{GREEN, paint};
+use super::completed::Completed;
 use super::diff::unified;
 use super::problem::{Document, Problem};
 use super::project::{ProjectArgs, Workspace};
@@ -18,7 +19,7 @@ use super::replace::replace_or_force;
 use super::report::{FormatArgs, Outcome, Report};
 use super::status::Status;
 use super::stop::Stop;
-use super::{engine, escape, hub, input, near, output, project};
+use super::{engine, escape, hub, input, near, output, project, width};
 
 mod fixtures;
 
@@ -53,11 +54,11 @@ pub(crate) struct Args {
     engines: Vec<Engine>,
 
     /// Make findings of this code errors; `warnings` stands for all warnings
-    #[arg(long, value_name = "CODE", value_parser = denied)]
+    #[arg(long, value_name = "CODE", value_parser = DENIED, hide_possible_values = true)]
     deny: Vec<String>,
 
     /// Leave findings of this code out
-    #[arg(long, value_name = "CODE", value_parser = code)]
+    #[arg(long, value_name = "CODE", value_parser = ALLOWED, hide_possible_values = true)]
     allow: Vec<String>,
 
     /// Show findings from this severity on
@@ -147,7 +148,7 @@ fn show_fixes(args: &Args, paths: &[PathBuf], workspace: &Workspace<'_>) -> Resu
             continue;
         }
         let change = FileChange::new(input::name(path), Some(subject.text), Some(fixed.text));
-        output::print_styled(&unified(&change))?;
+        output::print_styled(&width::fit(&unified(&change), width::of_results()))?;
     }
     output::tell(&match count {
         0 => "there is nothing that can be fixed\n".to_owned(),
@@ -390,6 +391,18 @@ fn denies(args: &Args, project: Option<&Project>) -> bool {
     let mut all = args.deny.iter().chain(project);
     all.any(|code| code == DEVIATES)
 }
+
+/// The codes that may be denied, and the word for all warnings.
+const DENIED: Completed = Completed {
+    names: || lint::codes().chain([WARNINGS]).collect(),
+    read: denied,
+};
+
+/// The codes that may be allowed.
+const ALLOWED: Completed = Completed {
+    names: || lint::codes().collect(),
+    read: code,
+};
 
 fn denied(text: &str) -> Result<String, String> {
     if text == WARNINGS {

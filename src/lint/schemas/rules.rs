@@ -30,7 +30,7 @@ impl SchemaRule {
         let severity = format!("{:?}", self.severity).to_lowercase();
         let [response, bad, good] = self.shows;
         format!(
-            "## {}\n\n{severity}: {}\n\n**Why it is bad.** {}\n\n**What to do.** {}\n\n```json\n{}\n```\n\n\
+            "## {}\n\n{severity}: {}\n\n**Why it matters.** {}\n\n**What to do.** {}\n\n```json\n{}\n```\n\n\
              The response\n\n```text\n{response}\n```\n\nparses to `{bad}`. Better:\n\n```json\n{}\n```\n\nparses it to `{good}`.\n",
             self.code, self.summary, self.why, self.remedy, self.bad, self.good
         )
