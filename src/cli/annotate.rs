@@ -7,6 +7,7 @@ use obverse::diagnostic::Diagnostic;
 use obverse::value::{Map, Value, json};
 
 use super::problem::Problem;
+use super::progress::Progress;
 use super::render::select;
 use super::shape::ShapeArgs;
 use super::source::{self, SourceArgs};
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let opened = args.source_args.open(&args.source)?;
     source::tell_assumption(&opened, &Map::new());
     let template = select(&opened, args.template.as_deref(), false)?;
-    let annotation = match annotate(template) {
+    let annotation = match Progress::during(&input::name(&args.source), || annotate(template)) {
         Ok(annotation) => annotation,
         Err(error) => {
             let problem = problem(&error).about(opened.document(template));

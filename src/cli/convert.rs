@@ -10,7 +10,9 @@ use obverse::response_schema;
 use obverse::response_template::{Document as Template, ResponseTemplate, config};
 use obverse::value::{Map, Value, json};
 
+use super::mistaken::{chat_template, is_chat_template};
 use super::problem::{Document, Problem};
+use super::progress::Progress;
 use super::replace::{refuse_protected, replace_or_force};
 use super::shape::Shape;
 use super::source::SourceArgs;
@@ -117,6 +119,19 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
 
 /// Rewords the findings for a file that has neither form: it was meant to have the one that is converted.
 fn neither(args: &Args, mut problem: Problem) -> Problem {
+    let text = problem
+        .document
+        .as_ref()
+        .and_then(|about| about.text.as_deref());
+    if text.is_some_and(is_chat_template) {
+        let expected = match args.to {
+            Form::ResponseTemplate => "a response schema",
+            Form::ResponseSchema => "a response template",
+        };
+        let name = template::shown(&args.source);
+        let hint = format!("derive a response template from it: `obverse derive {name}` prints it");
+        return chat_template(&args.source, expected, hint);
+    }
     for found in &mut problem.diagnostics {
         if found.code == "no-response-template" && args.to == Form::ResponseTemplate {
             found.message = match args.source.is_dir() {
@@ -224,7 +239,8 @@ fn recorded(paths: &[PathBuf]) -> Result<Vec<Sample>, Problem> {
 fn derived(args: &Args, path: &Path) -> Result<Derivation, Problem> {
     let opened = args.source_args.open(path)?;
     let options = Options::default().clock(args.source_args.date);
-    derive::derive(&opened.source, &options)
+    let derive = || derive::derive(&opened.source, &options);
+    Progress::during(&input::name(&opened.source.path), derive)
         .map_err(|error| derive_verb::derive_problem(&error, &opened))
 }
 
@@ -264,8 +280,9 @@ fn forward(
             members.insert("derived", value.transpose()?.unwrap_or_default());
         }
     }
-    args.tell(&told);
-    place.store(args, config::KEY, &conversion.document.to_value(), &written)?;
+    let document = conversion.document.to_value();
+    let store = || place.store(args, config::KEY, &document, &written);
+    output::told_beside(|| args.tell(&told), store)?;
     Ok(match report.verdict {
         Verdict::Proved => Status::Done,
         _ => Status::Found,
@@ -331,7 +348,6 @@ fn back(
     for difference in &found.differences {
         told.push_str(&shown(difference, "schema", "template"));
     }
-    args.tell(&told);
     let report = Value::Object(Map::from([
         ("proved", Value::Bool(found.is_proved())),
         ("samples", wire::reported("the report", &found.samples)?),
@@ -340,7 +356,8 @@ fn back(
             wire::reported("the report", &found.differences)?,
         ),
     ]));
-    place.store(args, response_schema::KEY, &found.document, &report)?;
+    let store = || place.store(args, response_schema::KEY, &found.document, &report);
+    output::told_beside(|| args.tell(&told), store)?;
     Ok(if found.is_proved() {
         Status::Done
     } else {

@@ -29,6 +29,27 @@ pub(crate) fn print_text(text: &str) -> io::Result<()> {
     }
 }
 
+/// Tells people something and writes results: on one screen the results first, so that what is told is not pushed off it.
+pub(crate) fn told_beside<T>(tell: impl FnOnce(), write: impl FnOnce() -> T) -> T {
+    if shares_screen() {
+        let written = write();
+        tell();
+        return written;
+    }
+    tell();
+    write()
+}
+
+/// Returns true if results and what people are told go to one screen, on which only what comes last is seen for certain.
+pub(crate) fn shares_screen() -> bool {
+    io::stdout().is_terminal() && is_told_on_screen()
+}
+
+/// Returns true if what people are told goes to a screen.
+pub(crate) fn is_told_on_screen() -> bool {
+    io::stderr().is_terminal()
+}
+
 fn print(text: &str) -> io::Result<()> {
     let mut out = results();
     read_enough(out.write_all(text.as_bytes()).and_then(|()| out.flush()))

@@ -1,14 +1,15 @@
 //! How far work has come: a bar on standard error, where that is a terminal and the work takes longer than a second.
 
 use std::io::{self, IsTerminal as _};
+use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::escape;
 use super::verbosity::{self, Verbosity};
+use super::{escape, input};
 
 /// How often the bar is drawn anew while nothing is finished.
 const TICK: Duration = Duration::from_millis(200);
@@ -36,6 +37,28 @@ impl Progress {
         let progress = Self::new(1, "{spinner} {elapsed}  {wide_msg}");
         progress.bar.set_message(escape::line(name).into_owned());
         progress
+    }
+
+    /// Shows that one thing goes on, as long as it does. Nothing may be written to the terminal meanwhile.
+    pub(crate) fn during<T>(name: &str, work: impl FnOnce() -> T) -> T {
+        let _progress = Self::of_one(name);
+        work()
+    }
+
+    /// Progress of what is read from `input`. There is none while somebody types that, who sees how far it is.
+    pub(crate) fn of_input(path: &Path) -> Self {
+        match input::is_stdin(path) && io::stdin().is_terminal() {
+            true => Self::of(0),
+            false => Self::of_one(&input::name(path)),
+        }
+    }
+
+    /// As [`of_input`](Self::of_input), for work whose results are written one by one: on a terminal these are seen themselves.
+    pub(crate) fn of_stream(path: &Path) -> Self {
+        match io::stdout().is_terminal() {
+            true => Self::of(0),
+            false => Self::of_input(path),
+        }
     }
 
     fn new(count: usize, template: &str) -> Self {

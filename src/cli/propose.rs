@@ -15,6 +15,7 @@ use obverse::value::{Value, json};
 
 use super::derive::derive_problem;
 use super::problem::{Document, Problem};
+use super::progress::Progress;
 use super::quoted::{block, code, prose, shell};
 use super::replace::{make_folder, replace_or_force};
 use super::shape::ShapeArgs;
@@ -91,7 +92,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let options = Options::default()
         .clock(args.source_args.date)
         .engines(args.engines.clone());
-    let derivation = derive::derive(&opened.source, &options)
+    let derive = || derive::derive(&opened.source, &options);
+    let derivation = Progress::during(&input::name(&opened.source.path), derive)
         .map_err(|error| derive_problem(&error, &opened))?;
     let document = derivation.document.to_value();
     if before

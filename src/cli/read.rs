@@ -12,6 +12,8 @@ use obverse::value::{Map, Value, json};
 
 use super::bulk::{self, Answer};
 use super::problem::{Document, Problem};
+use super::progress::Progress;
+use super::shape::JsonArgs;
 use super::source::{self, SourceArgs};
 use super::status::Status;
 use super::stop::Stop;
@@ -36,6 +38,9 @@ pub(crate) struct Args {
     /// Read many: one JSON object a line in, one a line out
     #[arg(long)]
     jsonl: bool,
+
+    #[command(flatten)]
+    format: JsonArgs,
 
     #[command(flatten)]
     max_text: input::MaxText,
@@ -64,13 +69,18 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     if args.jsonl {
         let mut out = output::results();
         let answer = |line: &[u8]| answer(&reader, line);
+        let progress = Progress::of_stream(Path::new("-"));
         let ended =
-            bulk::answer_lines(&mut std::io::stdin(), &mut out, args.max_text.most, &answer)?;
-        return bulk::status(ended, Path::new("-"));
+            bulk::answer_lines(&mut std::io::stdin(), &mut out, args.max_text.most, &answer);
+        drop(progress);
+        return bulk::status(ended?, Path::new("-"));
     }
     let name = input::name(text);
+    let progress = Progress::of_input(text);
     let text = args.max_text.read(text)?;
-    match reader.read(&text) {
+    let read = reader.read(&text);
+    drop(progress);
+    match read {
         Ok(conversation) => {
             output::print_json(&wire::pretty(&told(&conversation)?))?;
             Ok(Status::Done)
@@ -111,7 +121,8 @@ pub(super) fn derived(
     let options = Options::default().clock(date);
     // What is read is checked by rendering it; a proof beside that would take time and change nothing.
     let extent = Extent::default().conversations(0);
-    let derived = conversation::derive(&opened.source, &options, extent)
+    let derive = || conversation::derive(&opened.source, &options, extent);
+    let derived = Progress::during(&input::name(&opened.source.path), derive)
         .map_err(|error| not_derived(&error, opened))?;
     Ok(derived.format)
 }

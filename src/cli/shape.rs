@@ -26,3 +26,19 @@ impl ShapeArgs {
         self.format == Shape::Json
     }
 }
+
+/// `--format` of the verbs that print JSON and nothing else, so that who asks every verb for JSON need not know which these are.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct JsonArgs {
+    /// The form of the output: json, in which it always is
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OnlyJson::Json)]
+    #[arg(hide_possible_values = true)]
+    format: OnlyJson,
+}
+
+/// The only value of `--format` there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OnlyJson {
+    /// JSON: one document, or an object on each line where there are several.
+    Json,
+}

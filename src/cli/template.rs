@@ -119,9 +119,17 @@ fn none(path: &Path, diagnostic: Diagnostic) -> Problem {
     })
 }
 
+/// The name of a file as a command takes it.
+pub(crate) fn shown(path: &Path) -> String {
+    match input::is_stdin(path) {
+        true => "-".to_owned(),
+        false => input::name(path),
+    }
+}
+
 /// The command that makes a response template where there is none.
 fn hint(path: &Path) -> String {
-    let name = input::name(path);
+    let name = shown(path);
     let is_config = path.file_name().is_some_and(|file| file == CONFIG);
     if is_config {
         format!(

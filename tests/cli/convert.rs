@@ -355,3 +355,28 @@ fn fixtures_of_a_schema_are_checked_and_recorded() {
             .contains("$.properties.tool_calls.items")
     );
 }
+
+/// It has neither form, and is what most people have at hand.
+#[test]
+fn a_chat_template_is_told_as_one() {
+    let bench = Bench::new();
+    for (arguments, expected) in [
+        ("convert chat.jinja", "a response schema"),
+        (
+            "convert chat.jinja --to response-schema",
+            "a response template",
+        ),
+    ] {
+        let told = bench.run(arguments).refused(2);
+        let message =
+            format!("error[no-response-template]: this is a chat template, not {expected}\n");
+        assert!(told.starts_with(&message), "{told}");
+        assert!(
+            told.contains("`obverse derive chat.jinja` prints it"),
+            "{told}"
+        );
+    }
+    let chat = bench.read("chat.jinja");
+    let told = bench.run_with("convert -", chat).refused(2);
+    assert!(told.contains("`obverse derive -` prints it"), "{told}");
+}

@@ -273,6 +273,107 @@ fn work_that_takes_its_time_shows_that_it_goes_on() {
     assert!(!pty.bytes().contains("s  chat.jinja"), "{}", pty.bytes());
 }
 
+/// So does the reading of a long response or conversation, of which the source is slow here.
+#[test]
+fn reading_that_takes_its_time_shows_that_it_goes_on() {
+    for (arguments, text, told) in [
+        (
+            "parse template.json slow",
+            "Hi</assistant>",
+            "\"content\": \"Hi\"",
+        ),
+        (
+            "read chat.jinja slow",
+            "<user>Hi</user>",
+            "\"content\": \"Hi\"",
+        ),
+    ] {
+        let bench = Bench::new();
+        let pipe = bench.path("slow");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.expect("mkfifo").success());
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let mut pty = Pty::start(binary(), &arguments, &bench.path("."));
+        let is_bar = |line: &str| line.trim_end().ends_with("s  slow");
+        pty.wait_until("the bar", |pty| pty.screen().lines().any(is_bar));
+        std::fs::write(&pipe, text).expect("a pipe");
+        assert_eq!(pty.end(), 0);
+        let screen = pty.screen();
+        assert!(!screen.lines().any(is_bar), "{screen}");
+        assert!(pty.bytes().contains(told), "{}", pty.bytes());
+    }
+}
+
+/// The report is what people look at, and a response template behind it would push it off the screen. What to do next ends it.
+#[test]
+fn the_report_is_what_one_sees_last() {
+    // Arguments without quotes, in which a text cannot be told from a list.
+    let call = "<call>{{ c.function.name }}({% for k, v in c.function.arguments.items() %}{{ k }}={{ v }}{% if not loop.last %}, {% endif %}{% endfor %})</call>";
+    let calls = format!("{{% for c in message.tool_calls or [] %}}{call}{{% endfor %}}");
+    let chat = crate::bench::CHAT.replace(
+        "{{ message.content }}",
+        &format!("{{{{ message.content }}}}{calls}"),
+    );
+    let bench = Bench::new().file("part.jinja", chat);
+    let mut pty = Pty::start(binary(), &["derive", "part.jinja"], &bench.path("."));
+    assert_eq!(pty.end(), 1);
+    let screen = pty.screen();
+    assert!(screen.contains("what to do next"), "{screen}");
+    assert!(screen.contains("obverse debug part.jinja"), "{screen}");
+    assert!(
+        screen.contains("template is written all the same"),
+        "{screen}"
+    );
+    let bytes = pty.bytes();
+    let place = |text: &str| {
+        bytes
+            .find(text)
+            .unwrap_or_else(|| panic!("{text} in {bytes}"))
+    };
+    assert!(place("\"start_anchor\": ") < place("rounds: "), "{bytes}");
+    // Where each goes its own way, the report has what to do next on its first screen.
+    let run = bench.run("derive part.jinja");
+    let place = |text: &str| {
+        run.stderr
+            .find(text)
+            .unwrap_or_else(|| panic!("{text} in {run}"))
+    };
+    assert!(place("what to do next") < place("  supports "), "{run}");
+    // So do other verbs with a report beside a result.
+    let schema = r#"{"properties": {"content": {"type": "string", "x-regex": "^(.*?)</end>"}}}"#;
+    let bench = bench.file("schema.json", schema);
+    let mut pty = Pty::start(binary(), &["convert", "schema.json"], &bench.path("."));
+    pty.end();
+    let bytes = pty.bytes();
+    let place = |text: &str| {
+        bytes
+            .find(text)
+            .unwrap_or_else(|| panic!("{text} in {bytes}"))
+    };
+    assert!(place("\"fields\": ") < place(" agree"), "{bytes}");
+}
+
+/// A diff is broken between words, as a sentence is.
+#[test]
+fn the_diffs_of_a_review_fit_the_terminal() {
+    let words = "considering the consequences ".repeat(12);
+    let bench = Bench::new();
+    let template = bench.read("template.json");
+    let bench = bench
+        .file("kite/response_template.json", template)
+        .file("kite/a/response.txt", format!("{words}</assistant>"))
+        .file("kite/a/expected.json", "{}\n");
+    let mut pty = Pty::start(binary(), &["review", "kite"], &bench.path("."));
+    pty.wait_for("take it?");
+    pty.write("q");
+    assert_eq!(pty.end(), 1);
+    let bytes = anstream::adapter::strip_str(&pty.bytes()).to_string();
+    assert!(bytes.contains("considering"), "{bytes}");
+    for line in bytes.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}
+
 /// What people read fits the terminal: lines of a file are shown as far as there is room, so that what points at a place stands
 /// below it, and sentences are broken between words.
 #[test]

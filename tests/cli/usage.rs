@@ -490,3 +490,37 @@ fn what_is_made_is_told_to_programs() {
     );
     assert!(marked["proved"].as_u64() > Some(0), "{marked}");
 }
+
+/// Who asks each verb for JSON need not know which of them write nothing else.
+#[test]
+fn json_is_what_it_writes_anyway() {
+    let bench = Bench::new();
+    let input = "<think>a</think>b</assistant>";
+    for arguments in ["parse template.json", "parse template.json --events"] {
+        let plain = bench.run_with(arguments, input).done();
+        let asked = bench
+            .run_with(&format!("{arguments} --format json"), input)
+            .done();
+        assert_eq!(plain, asked);
+    }
+    let line = r#"{"response": "a"}"#;
+    let plain = bench.run_with("parse --jsonl template.json", line).done();
+    assert_eq!(
+        plain,
+        bench
+            .run_with("parse --jsonl template.json --format json", line)
+            .done()
+    );
+    assert_eq!(
+        bench
+            .run_with("parse template.json --format text", input)
+            .status,
+        2
+    );
+    let text = "<user>Hi</user><assistant>Hello</assistant>";
+    let plain = bench.run_with("read chat.jinja", text).done();
+    assert_eq!(
+        plain,
+        bench.run_with("read chat.jinja --format json", text).done()
+    );
+}

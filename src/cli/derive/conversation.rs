@@ -8,6 +8,7 @@ use obverse::derive::Options;
 use super::{Args, files};
 use crate::cli::color::{DIM, GREEN, RED, YELLOW, paint};
 use crate::cli::problem::Problem;
+use crate::cli::progress::Progress;
 use crate::cli::replace::replace_or_force;
 use crate::cli::shape::Shape;
 use crate::cli::status::Status;
@@ -31,7 +32,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Stop> {
         } else {
             Extent::default().conversations
         });
-        let derived = match conversation::derive(&opened.source, &options, extent) {
+        let derive = || conversation::derive(&opened.source, &options, extent);
+        let derived = match Progress::during(&input::name(path), derive) {
             Ok(derived) => derived,
             Err(error) => {
                 let problem = read::not_derived(&error, &opened);
@@ -40,11 +42,13 @@ pub(super) fn run(args: &Args) -> Result<Status, Stop> {
                 continue;
             }
         };
-        if args.format == Shape::Human {
-            output::tell(&told(&input::name(path), &derived));
-        }
         let name = files::unique(&files::file_stem(&opened.source), &mut taken);
-        store(args, &name, &derived)?;
+        let tell = || {
+            if args.format == Shape::Human {
+                output::tell(&told(&input::name(path), &derived));
+            }
+        };
+        output::told_beside(tell, || store(args, &name, &derived))?;
         let is_proved = derived.report.verdict == Verdict::Proved;
         worst = worst.max(if is_proved {
             Status::Done

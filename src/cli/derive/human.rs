@@ -54,11 +54,14 @@ fn format_rows(out: &mut String, report: &Report) {
     }
 }
 
-/// The report, styled and escaped.
-pub(super) fn report(derivation: &Derivation) -> String {
+/// The report, styled and escaped. What to do next is told behind it, or stands on its first screen.
+pub(super) fn report(derivation: &Derivation, is_next_last: bool) -> String {
     let report = &derivation.report;
     let mut out = headline(report);
     out.push_str(&verdict::of(derivation));
+    if !is_next_last {
+        out.push_str(&verdict::next_steps(derivation));
+    }
     out.push('\n');
     format_rows(&mut out, report);
     for (name, text) in [

@@ -203,8 +203,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
                 if several && args.format == Shape::Human {
                     output::tell(&summary.line(&one.derivation.report));
                 }
-                tell(args, &one.derivation);
-                store(args, &one, &mut taken)
+                let tell = || tell(args, &one.derivation);
+                output::told_beside(tell, || store(args, &one, &mut taken))
             }) {
                 Ok(status) => status,
                 Err(Stop::Problem(problem)) => {
@@ -262,6 +262,11 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
     })
 }
 
+/// Returns true if a report ends with what to do next, where it is seen without scrolling back. Off a terminal people read from the beginning.
+fn is_next_last() -> bool {
+    output::is_told_on_screen()
+}
+
 /// Tells people what was found.
 fn tell(args: &Args, derivation: &Derivation) {
     let mut text = String::new();
@@ -273,9 +278,12 @@ fn tell(args: &Args, derivation: &Derivation) {
             args.explain.as_deref() == Some("") && verbosity::chosen() != Verbosity::Verbose;
         text.push_str(&match is_brief {
             true => human::brief(&derivation.report),
-            false => human::report(derivation),
+            false => human::report(derivation, is_next_last()),
         });
         text.push_str(&responses::told(&derivation.report));
+        if !is_brief && is_next_last() {
+            text.push_str(&verdict::next_steps(derivation));
+        }
     }
     match args.explain.as_deref() {
         None => output::tell(&text),

@@ -47,7 +47,7 @@ struct Lost<'r> {
     is_plain: bool,
 }
 
-/// All of it, styled and escaped; nothing for a derivation that is proved.
+/// All of it but what to do next, styled and escaped; nothing for a derivation that is proved.
 pub(super) fn of(derivation: &Derivation) -> String {
     let report = &derivation.report;
     if report.verdict == Verdict::Proved {
@@ -58,8 +58,16 @@ pub(super) fn of(derivation: &Derivation) -> String {
     if let Some(first) = lost.first() {
         out.push_str(&counterexample(first.found));
     }
-    out.push_str(&next(report, !lost.is_empty(), strictly(derivation)));
     out
+}
+
+/// The commands that can be run next, each with its purpose; none for a derivation that is proved.
+pub(super) fn next_steps(derivation: &Derivation) -> String {
+    let report = &derivation.report;
+    if report.verdict == Verdict::Proved {
+        return String::new();
+    }
+    next(report, !lost(report).is_empty(), strictly(derivation))
 }
 
 /// Tells which kinds come back, which do not, and why, without a message that shows it; nothing of a derivation that is proved.
@@ -432,7 +440,7 @@ fn strictly(derivation: &Derivation) -> Option<[usize; 2]> {
     (read > 0).then_some([read, derivation.missed.len()])
 }
 
-/// The commands that can be run next, each with its purpose.
+/// These commands.
 fn next(report: &Report, is_lost: bool, strictly: Option<[usize; 2]>) -> String {
     let source = shell(&report.source);
     let name = Path::new(&report.source)

@@ -19,6 +19,7 @@ use obverse::value::{Map, Value, json};
 use crate::cli::derive::derive_problem;
 use crate::cli::given::{self, GivenArgs};
 use crate::cli::problem::{Document, Problem};
+use crate::cli::progress::Progress;
 use crate::cli::render::kwarg;
 use crate::cli::source::{self, Opened, SourceArgs};
 use crate::cli::status::Status;
@@ -209,11 +210,14 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         Some(Format::Json) | None => Language::Json,
     };
     let text = grammar.write(language);
-    for finding in &text.findings {
-        let text = escape::line(&finding.text);
-        output::tell(&format!("note[{}]: {text}\n", finding.code));
-    }
-    output::print_text(&format!("{}\n", text.text.trim_end()))?;
+    let tell = || {
+        for finding in &text.findings {
+            let text = escape::line(&finding.text);
+            output::tell(&format!("note[{}]: {text}\n", finding.code));
+        }
+    };
+    let written = format!("{}\n", text.text.trim_end());
+    output::told_beside(tell, || output::print_text(&written))?;
     Ok(Status::Done)
 }
 
@@ -259,7 +263,8 @@ fn derived(
     };
     source::warn_of_ignored(&opened.source, &args.kwargs.iter().cloned().collect());
     let options = derive::Options::default().clock(args.source_args.date);
-    let derivation = derive::derive(&opened.source, &options)
+    let derive = || derive::derive(&opened.source, &options);
+    let derivation = Progress::during(&input::name(&opened.source.path), derive)
         .map_err(|error| derive_problem(&error, &opened))?;
     let template = ResponseTemplate::from_value(&derivation.document.to_value());
     let template = Arc::new(template.map_err(|invalid| Problem::all(invalid.into_diagnostics()))?);

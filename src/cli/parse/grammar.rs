@@ -11,6 +11,7 @@ use obverse::value::{Map, Value};
 
 use super::{Args, PIECE, partial, region_problem, write_line};
 use crate::cli::problem::{Document, Problem};
+use crate::cli::progress::Progress;
 use crate::cli::status::Status;
 use crate::cli::stop::Stop;
 use crate::cli::{input, output, wire};
@@ -30,6 +31,10 @@ pub(super) fn run(args: &Args, template: &Template, response: &Path) -> Result<S
             .into());
     }
     let prefix = args.given.prefix()?.unwrap_or_default();
+    let progress = match args.events {
+        true => Progress::of_stream(response),
+        false => Progress::of_input(response),
+    };
     let mut reading = input::open(response)?;
     let name = input::name(response);
     let mut following = Following {
@@ -53,7 +58,7 @@ pub(super) fn run(args: &Args, template: &Template, response: &Path) -> Result<S
             text = Some(whole);
         }
     }
-    following.end(text.as_deref())
+    following.end(text.as_deref(), progress)
 }
 
 struct Following<'a, W> {
@@ -113,8 +118,9 @@ impl<W: Write> Following<'_, W> {
     }
 
     /// Ends the response and writes the message.
-    fn end(mut self, text: Option<&str>) -> Result<Status, Stop> {
+    fn end(mut self, text: Option<&str>, progress: Progress) -> Result<Status, Stop> {
         self.feed(|reader, sink| reader.finish(sink))?;
+        drop(progress);
         for error in &self.errors {
             let problem = region_problem(error, self.name, text, usize::MAX);
             let problem = match text {

@@ -18,6 +18,7 @@ use super::session::{Asked, Ended, Session, Step};
 use super::{grammar, schema};
 use crate::cli::bulk::{self, Answer};
 use crate::cli::input::Size;
+use crate::cli::progress::Progress;
 use crate::cli::status::Status;
 use crate::cli::stop::Stop;
 use crate::cli::{given, input, output, wire};
@@ -49,10 +50,13 @@ pub(super) fn run(
         without_anchor: AtomicUsize::new(0),
         compiled: Mutex::default(),
     };
+    let progress = Progress::of_stream(path);
     let mut reading = input::open(path)?;
     let mut out = output::results();
     let answer = |line: &[u8]| answer(&templates, line);
-    let ended = bulk::answer_lines(reading.as_mut(), &mut out, longest, &answer)?;
+    let ended = bulk::answer_lines(reading.as_mut(), &mut out, longest, &answer);
+    drop(progress);
+    let ended = ended?;
     given::warn_of_lines_without_anchor(templates.without_anchor.into_inner());
     bulk::status(ended, path)
 }

@@ -23,6 +23,8 @@ use obverse::value::{Map, Value};
 use super::given::{self, GivenArgs};
 use super::input::Size;
 use super::problem::{self, Document, Problem};
+use super::progress::Progress;
+use super::shape::JsonArgs;
 use super::status::Status;
 use super::stop::Stop;
 use super::template::{self, Either, Opened};
@@ -123,6 +125,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE")]
     max_response: Option<Size>,
 
+    #[command(flatten)]
+    format: JsonArgs,
+
     /// Parse many: one JSON object a line in, one a line out
     #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "events", "deltas", "state", "chunks", "certain", "skip_json_strings"])]
     jsonl: bool,
@@ -169,7 +174,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     if !given::has_anchor(&template, &prefix) {
         given::warn_without_anchor(&template);
     }
-    let mut reading = input::open(response)?;
+    let is_streamed = args.events || args.deltas.is_some();
     let name = input::name(response);
     output::detail(|| {
         let fields: Vec<&str> = template
@@ -192,6 +197,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         template: Arc::new(DeltaTemplate::new(Arc::clone(&template))),
         certain: args.certain,
     });
+    let progress = match is_streamed {
+        true => Progress::of_stream(response),
+        false => Progress::of_input(response),
+    };
+    let mut reading = input::open(response)?;
     match Session::begin(
         &template,
         &prefix,
@@ -200,7 +210,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         &markers,
         asked.as_ref(),
     ) {
-        Ok(session) if args.events || args.deltas.is_some() => {
+        Ok(session) if is_streamed => {
             let states = args.state.then_some(&*template);
             let mut following = Following {
                 session,
@@ -209,6 +219,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
                 deltas: args.deltas,
                 out: output::results(),
                 broken: 0,
+                progress,
             };
             let followed = following.follow(args, reading.as_mut(), response);
             let so_far = following.status();
@@ -220,9 +231,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         }
         Ok(session) => {
             let text = args.read_whole(reading.as_mut(), response)?;
-            whole(session, &name, &text)
+            whole(session, &name, &text, progress)
         }
         Err(error) => {
+            drop(progress);
             let errors = [*error];
             show(&errors, "the prefix", None, usize::MAX);
             let message = template.defaults().clone();
@@ -283,13 +295,14 @@ impl Args {
 }
 
 /// Parses a response that is there.
-fn whole(mut session: Session, name: &str, text: &str) -> Result<Status, Stop> {
+fn whole(mut session: Session, name: &str, text: &str, progress: Progress) -> Result<Status, Stop> {
     // An error of the prefix is told by the first call.
     session.feed("", &mut |_| ());
     let mut errors = session.take_errors();
-    show(&errors, "the prefix", None, usize::MAX);
     session.feed(text, &mut |_| ());
     let ended = session.finish(&mut |_| ());
+    drop(progress);
+    show(&errors, "the prefix", None, usize::MAX);
     show(&ended.errors, name, Some(text), text.len());
     ended.strays.tell(name, Some(text));
     errors.extend(ended.errors);
@@ -322,6 +335,7 @@ struct Following<'a, W> {
     out: W,
     /// How many regions did not parse.
     broken: usize,
+    progress: Progress,
 }
 
 impl<W: Write> Following<'_, W> {
@@ -435,7 +449,8 @@ impl<W: Write> Following<'_, W> {
     fn tell(&mut self) {
         let errors = self.session.take_errors();
         if self.broken < problem::MANY && !errors.is_empty() {
-            show(&errors, self.name, None, usize::MAX);
+            let tell = || show(&errors, self.name, None, usize::MAX);
+            self.progress.aside(tell);
         }
         self.broken += errors.len();
     }
@@ -458,6 +473,7 @@ impl<W: Write> Following<'_, W> {
         result?;
         self.write_state()?;
         let ended = self.session.stop();
+        drop(self.progress);
         if self.broken < problem::MANY {
             show(&ended.errors, self.name, None, length);
         }

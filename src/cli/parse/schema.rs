@@ -8,6 +8,7 @@ use obverse::value::{Map, Value};
 
 use super::{Args, RAW};
 use crate::cli::problem::{Document, Problem};
+use crate::cli::progress::Progress;
 use crate::cli::status::Status;
 use crate::cli::stop::Stop;
 use crate::cli::{escape, input, output, wire};
@@ -32,8 +33,10 @@ pub(super) fn run(args: &Args, schema: &ResponseSchema, response: &Path) -> Resu
             .with_hint("`obverse convert` makes a response template of it")
             .into());
     }
+    let progress = Progress::of_input(response);
     let text = args.read_whole(input::open(response)?.as_mut(), response)?;
     let outcome = schema.parse_all(&text);
+    drop(progress);
     let name = input::name(response);
     for error in &outcome.errors {
         problem(error, &name).show();

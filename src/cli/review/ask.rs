@@ -11,6 +11,7 @@ use crate::cli::diff::unified;
 use crate::cli::escape;
 use crate::cli::problem::Problem;
 use crate::cli::stop::Stop;
+use crate::cli::width;
 
 /// The help of the keys.
 const HELP: &str = "\
@@ -195,7 +196,8 @@ fn show(pending: &Pending, number: usize, count: usize, out: &mut dyn Write) -> 
     )?;
     writeln!(out, "{}", pending.why)?;
     for change in &pending.shown {
-        writeln!(out, "\n{}", unified(change))?;
+        let diff = unified(change);
+        writeln!(out, "\n{}", width::fit(&diff, width::of_messages()))?;
     }
     Ok(())
 }
