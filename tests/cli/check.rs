@@ -645,7 +645,7 @@ fn a_fixture_that_nobody_filled_in_is_not_recorded() {
 
     assert_eq!(bench.run(&format!("{of_one} kite/suite.jsonl")).status, 0);
     let before = bench.read("kite/suite.jsonl");
-    let told = bench.run("check --update --filter *plain kite/suite.jsonl --format concise");
+    let told = bench.run("check --update --filter *plain kite/suite.jsonl");
     assert_eq!(told.status, 1, "{told}");
     assert!(
         told.stdout

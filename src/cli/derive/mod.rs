@@ -204,6 +204,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
                     output::tell(&summary.line(&one.derivation.report));
                 }
                 let tell = || tell(args, &one.derivation);
+                if several || args.out_dir.is_some() || args.write {
+                    tell();
+                    return store(args, &one, &mut taken);
+                }
                 output::told_beside(tell, || store(args, &one, &mut taken))
             }) {
                 Ok(status) => status,
