@@ -64,6 +64,12 @@ pub(crate) fn print_json(text: &str) -> io::Result<()> {
     }
 }
 
+/// Results that `write` writes, for those that are not to be in memory as a whole.
+pub(crate) fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = results();
+    read_enough(write(&mut out).and_then(|()| out.flush()))
+}
+
 /// A table for people on standard output, made to fit the terminal. Text from outside must have been escaped.
 pub(crate) fn print_table(text: &str) -> io::Result<()> {
     print_long(&width::fit(text, width::of_results()))

@@ -1,10 +1,12 @@
 //! The output of the verbs for programs: values, as JSON whose spelling is Python's.
 
+use std::io::{self, Write};
+
 use obverse::value::json::{self, Format};
 use obverse::value::{Map, Value};
 
-use super::escape;
 use super::problem::Problem;
+use super::{escape, output};
 
 /// An object with these members.
 pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Map {
@@ -20,6 +22,29 @@ pub(crate) fn line(members: Map) -> String {
     let mut line = escape::json(&written).into_owned();
     line.push('\n');
     line
+}
+
+/// Writes a value as [`line`] does, without the line's end and piece by piece: a value may be as long as a response.
+pub(crate) fn write(out: &mut dyn Write, value: &Value) -> io::Result<()> {
+    write_in(&Format::default(), out, value)
+}
+
+/// Prints a value as a result, as [`pretty`] spells it, piece by piece.
+pub(crate) fn print(value: &Value) -> io::Result<()> {
+    output::print_with(|out| {
+        write_in(&Format::indented(2), out, value)?;
+        out.write_all(b"\n")
+    })
+}
+
+fn write_in(format: &Format, out: &mut dyn Write, value: &Value) -> io::Result<()> {
+    let mut written = Ok(());
+    format.write_pieces(value, &mut |piece| {
+        if written.is_ok() {
+            written = out.write_all(escape::json(piece).as_bytes());
+        }
+    });
+    written
 }
 
 /// JSON on as many lines as it takes to be read by people too.

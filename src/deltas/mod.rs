@@ -76,7 +76,7 @@ pub use growth::{Growth, push_joined};
 use std::sync::Arc;
 
 use crate::content::ToolSchemas;
-use crate::parser::{self, Event, Markers, ParseError, Passed, ResponseParser};
+use crate::parser::{self, Event, Leaked, Markers, ParseError, Passed, ResponseParser, Unclaimed};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
@@ -374,6 +374,21 @@ impl DeltaParser {
     /// See [`ResponseParser::take_delimiters`].
     pub fn take_delimiters(&mut self) -> Vec<Passed> {
         self.parser.take_delimiters()
+    }
+
+    /// See [`ResponseParser::take_unclaimed`].
+    pub fn take_unclaimed(&mut self) -> Vec<Unclaimed> {
+        self.parser.take_unclaimed()
+    }
+
+    /// See [`ResponseParser::take_leaked`].
+    pub fn take_leaked(&mut self) -> Vec<Leaked> {
+        self.parser.take_leaked()
+    }
+
+    /// As [`ResponseParser::message`], by value, for callers that are done with the parser.
+    pub fn into_message(self) -> Map {
+        self.parser.into_message()
     }
 
     /// Returns the parser, with the message so far and its other state.

@@ -122,6 +122,17 @@ impl Machine {
         self.rare().unclaimed.stretches()
     }
 
+    pub(super) fn take_unclaimed(&mut self) -> Vec<Unclaimed> {
+        let rare = self.rare.as_mut();
+        rare.map(|rare| rare.unclaimed.take()).unwrap_or_default()
+    }
+
+    pub(super) fn take_leaked(&mut self) -> Vec<Leaked> {
+        let rare = self.rare.as_mut();
+        rare.map(|rare| std::mem::take(&mut rare.leaked))
+            .unwrap_or_default()
+    }
+
     pub(super) fn find_leaked(&mut self, markers: Arc<Markers>) {
         self.rare_mut().markers = Some(markers);
     }

@@ -300,6 +300,31 @@ impl ResponseParser {
         self.machine.unclaimed()
     }
 
+    /// Takes the stretches of [`unclaimed`](Self::unclaimed) that are as long as they will be, so that they are not kept any longer: for who
+    /// reads a response without end. Text that no field takes and that may still go on stays, and is taken by a later call.
+    ///
+    /// ```
+    /// use obverse::{parser::ResponseParser, response_template::ResponseTemplate};
+    ///
+    /// let template = ResponseTemplate::from_json(
+    ///     r#"{"start_anchor": "A:", "fields": {"content": {"open": "<say>", "close": "</say>"}}}"#,
+    /// )?;
+    /// let mut parser = ResponseParser::new(template, "", &[])?;
+    /// parser.feed("Well. <say>Hello!</say> So")?;
+    /// assert_eq!(parser.take_unclaimed()[0].text, "Well. ");
+    /// parser.feed(" it is.")?;
+    /// assert_eq!(parser.unclaimed()[0].text, " So it is.");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn take_unclaimed(&mut self) -> Vec<Unclaimed> {
+        self.machine.take_unclaimed()
+    }
+
+    /// Takes what [`leaked`](Self::leaked) lists, so that it is not kept any longer.
+    pub fn take_leaked(&mut self) -> Vec<Leaked> {
+        self.machine.take_leaked()
+    }
+
     /// The region that the end of the response closed, where its value may be a part of what the model meant; `None` before
     /// [`finalize`](Self::finalize).
     pub fn unended(&self) -> Option<&Unended> {

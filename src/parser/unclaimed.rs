@@ -148,6 +148,17 @@ impl Account {
         &self.stretches
     }
 
+    /// Takes the stretches that are as long as they will be. The last one stays, as text that follows may belong to it.
+    pub(super) fn take(&mut self) -> Vec<Unclaimed> {
+        let may_grow = self
+            .stretches
+            .last()
+            .is_some_and(|last| last.field.is_none());
+        let done = self.stretches.len() - usize::from(may_grow);
+        let last = self.stretches.split_off(done);
+        std::mem::replace(&mut self.stretches, last)
+    }
+
     /// Returns the offset at which the text that was added last ended; the prefix counts.
     pub(super) fn end(&self) -> usize {
         self.end
@@ -359,6 +370,24 @@ mod tests {
         let thrice = dropped(lines, "<c>a: 1\nb: 2\na: 3\nb: 4\na: 5</c>");
         let texts: Vec<&str> = thrice.iter().map(|(text, _)| text.as_str()).collect();
         assert_eq!(texts, ["a: 1", "b: 2", "a: 3"]);
+    }
+
+    #[test]
+    fn what_is_taken_meanwhile_is_what_is_there_at_the_end() {
+        let text = "so <c>é <a>1</a></a> <a>2</a> <b>2</a>";
+        let mut whole = parser(TAGS, "", Limits::default());
+        whole.feed(text).expect("no error");
+        whole.finalize().expect("a message");
+        let mut piecewise = parser(TAGS, "", Limits::default());
+        let mut taken = Vec::new();
+        for character in text.split_inclusive(|_| true) {
+            piecewise.feed(character).expect("no error");
+            taken.extend(piecewise.take_unclaimed());
+            assert!(piecewise.unclaimed().len() <= 1);
+        }
+        piecewise.finalize().expect("a message");
+        taken.extend(piecewise.unclaimed().iter().cloned());
+        assert_eq!(taken, whole.unclaimed());
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub fn repr(value: &Value) -> String {
         words: ["None", "True", "False"],
         float: |out, float| out.push_str(&float_repr(float)),
         string: |out, text| out.push_str(&str_repr(text)),
+        // Which quotes stand around it depends on all of it.
+        piece: None,
         sort_keys: false,
         indent: None,
         item_separator: ", ",

@@ -24,6 +24,11 @@ pub(crate) fn write_piece(out: &mut String, text: &str) {
     escape(out, text, |c| c < ' ');
 }
 
+/// Such a piece in printable ASCII.
+pub(super) fn write_ascii_piece(out: &mut String, text: &str) {
+    escape(out, text, |c| !(' '..='~').contains(&c));
+}
+
 fn write_escaped(out: &mut String, text: &str, as_number: fn(char) -> bool) {
     out.push('"');
     escape(out, text, as_number);

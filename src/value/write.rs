@@ -5,12 +5,17 @@ use std::fmt::Write as _;
 
 use super::{Iter, Key, Value};
 
+/// Appends a string, or a piece of one, as a style spells it.
+pub(super) type Spell = fn(&mut String, &str);
+
 /// The differences between the ways of writing a value.
 pub(super) struct Style<'a> {
     /// For null, true and false.
     pub(super) words: [&'a str; 3],
     pub(super) float: fn(&mut String, f64),
-    pub(super) string: fn(&mut String, &str),
+    pub(super) string: Spell,
+    /// A piece of a string without what stands around it, where strings can be written piece by piece: in double quotes.
+    pub(super) piece: Option<Spell>,
     pub(super) sort_keys: bool,
     pub(super) indent: Option<&'a str>,
     pub(super) item_separator: &'a str,
@@ -42,13 +47,29 @@ impl<'a> Rest<'a> {
     }
 }
 
+/// How much text is written before it is handed on.
+const PIECE: usize = 64 * 1024;
+
 /// The value, written in a style.
 pub(super) fn write_value(value: &Value, style: &Style<'_>) -> String {
+    write_pieces(value, style, &mut |_| ())
+}
+
+/// Writes the value and lets `hand_on` have what is written so far, from time to time: it may take it out of the string. Returns what was
+/// not taken.
+pub(super) fn write_pieces(
+    value: &Value,
+    style: &Style<'_>,
+    hand_on: &mut dyn FnMut(&mut String),
+) -> String {
     let mut out = String::new();
     let mut stack: Vec<Rest<'_>> = Vec::new();
     let mut next = Some(value);
     loop {
         let mut first = false;
+        if out.len() >= PIECE {
+            hand_on(&mut out);
+        }
         if let Some(value) = next.take() {
             match value {
                 Value::Null => out.push_str(style.words[0]),
@@ -58,7 +79,12 @@ pub(super) fn write_value(value: &Value, style: &Style<'_>) -> String {
                     let _ = write!(out, "{integer}");
                 }
                 Value::Float(float) => (style.float)(&mut out, *float),
-                Value::String(text) => (style.string)(&mut out, text),
+                Value::String(text) => match style.piece {
+                    Some(piece) if text.len() > PIECE => {
+                        write_long(&mut out, text, piece, hand_on);
+                    }
+                    _ => (style.string)(&mut out, text),
+                },
                 Value::Array(items) if items.is_empty() => out.push_str("[]"),
                 Value::Object(members) if members.is_empty() => out.push_str("{}"),
                 Value::Array(items) => {
@@ -106,6 +132,19 @@ pub(super) fn write_value(value: &Value, style: &Style<'_>) -> String {
             }
         }
     }
+}
+
+/// Writes a long string, between double quotes.
+fn write_long(out: &mut String, text: &str, piece: Spell, hand_on: &mut dyn FnMut(&mut String)) {
+    out.push('"');
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (head, tail) = rest.split_at(rest.floor_char_boundary(PIECE));
+        piece(out, head);
+        hand_on(out);
+        rest = tail;
+    }
+    out.push('"');
 }
 
 fn new_line(out: &mut String, style: &Style<'_>, depth: usize) {

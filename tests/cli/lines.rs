@@ -171,3 +171,100 @@ fn a_template_that_is_broken_is_refused_before_any_line() {
         .refused(2);
     assert!(told.contains("broken.json:1:2"), "{told}");
 }
+
+/// What a stream takes does not grow with what is lost of it: the first strays are told one by one, and the others counted.
+#[test]
+fn strays_of_a_stream_are_counted_where_they_are_many() {
+    let fields =
+        r#"{"fields": {"content": {"open": "<c>", "close": "</c>"}}, "start_anchor": "<a>"}"#;
+    let bench = Bench::new().file("t.json", fields);
+    let response = "lost <c>x</c>".repeat(1200);
+    let run = bench.run_with("parse t.json --events", &response);
+    assert_eq!(run.status, 0, "{run}");
+    let last = run.stdout.lines().last().expect("a line");
+    let last: serde_json::Value = serde_json::from_str(last).expect("JSON");
+    let kept = last["unclaimed"].as_array().expect("a list").len();
+    let further = &last["unclaimed_further"];
+    // Between the texts that no field takes are those of which a later one takes the place.
+    assert_eq!(kept, 1000);
+    assert_eq!(further["count"], 1200 + 1199 - 1000);
+    assert!(
+        run.stderr
+            .contains("2399 texts of the response are not in the message"),
+        "{}",
+        run.stderr
+    );
+    let bytes = 1200 * "lost ".len() + 1199;
+    assert!(
+        run.stderr
+            .contains(&format!("the first of 2399 with {bytes} bytes in all")),
+        "{}",
+        run.stderr
+    );
+    // What is read whole is listed as a whole.
+    let line = serde_json::json!({"response": response}).to_string();
+    let whole: serde_json::Value =
+        serde_json::from_str(&bench.run_with("parse --jsonl t.json", line).done()).expect("JSON");
+    assert_eq!(whole["unclaimed"].as_array().map(Vec::len), Some(2399));
+}
+
+/// A stream whose regions replace each other may have any number of them; where the message keeps each there is a limit, and an option for it.
+#[test]
+fn the_number_of_regions_is_limited_where_they_are_kept() {
+    let bench = Bench::new();
+    let most = |template: &str, arguments: &str| -> serde_json::Value {
+        let run = bench.run_with(
+            &format!("parse {template} --events --state {arguments}"),
+            "",
+        );
+        let state = run.stdout.lines().find(|line| line.contains("\"limits\""));
+        let state: serde_json::Value = serde_json::from_str(state.expect("a state")).expect("JSON");
+        state["limits"]["regions"]["most"].clone()
+    };
+    std::fs::write(
+        bench.path("replaces.json"),
+        r#"{"fields": {"content": {"open": "<c>", "close": "</c>"}}, "start_anchor": "<a>"}"#,
+    )
+    .expect("a file");
+    assert_eq!(most("template.json", ""), 1_000_000);
+    // As many as a number in JSON can tell.
+    assert_eq!(most("replaces.json", ""), i64::MAX);
+    assert_eq!(most("replaces.json", "--max-regions 7"), 7);
+    let calls = r#"<call>{"name": "f", "arguments": {}}</call>"#.repeat(3);
+    let run = bench.run_with("parse template.json --max-regions 2", &calls);
+    assert_eq!(run.status, 1, "{run}");
+    assert!(
+        run.stderr.contains("there are more than 2 regions"),
+        "{run}"
+    );
+    assert!(run.stderr.contains("--max-regions allows more"), "{run}");
+    assert_eq!(
+        bench
+            .run_with("parse template.json --max-regions 3", &calls)
+            .status,
+        0
+    );
+}
+
+/// Values are written piece by piece, whatever stands where one piece ends.
+#[test]
+fn a_long_value_is_written_as_a_short_one_is() {
+    let bench = Bench::new();
+    let text = "é\u{1}\"\\\n\u{202e}𝄞".repeat(20_000);
+    let response = format!("<think>{text}</think>{text}</assistant>");
+    let run = bench.run_with("parse template.json", &response);
+    let message: serde_json::Value = serde_json::from_str(&run.done()).expect("JSON");
+    assert_eq!(message["thinking"], text);
+    assert_eq!(message["content"].as_str(), Some(text.trim()));
+    let events = bench
+        .run_with("parse template.json --events", &response)
+        .done();
+    let close = events.lines().find(|line| {
+        line.starts_with(r#"{"type": "region_close", "field": "thinking", "value": "#)
+    });
+    let close: serde_json::Value = serde_json::from_str(close.expect("an event")).expect("JSON");
+    assert_eq!(close["value"], text);
+    let last: serde_json::Value =
+        serde_json::from_str(events.lines().last().expect("a line")).expect("JSON");
+    assert_eq!(last["message"], message);
+}

@@ -9,7 +9,7 @@ use obverse::grammar::reader::{Reader, Template};
 use obverse::parser::{Event, Limits, ParseError};
 use obverse::value::{Map, Value};
 
-use super::{Args, PIECE, partial, region_problem, write_line};
+use super::{Args, PIECE, partial, region_problem, write_event, write_line};
 use crate::cli::problem::{Document, Problem};
 use crate::cli::progress::Progress;
 use crate::cli::status::Status;
@@ -78,7 +78,7 @@ impl<W: Write> Following<'_, W> {
         let (out, events) = (&mut self.out, self.events);
         feed(&mut self.reader, &mut |event| {
             if events && result.is_ok() {
-                result = out.write_all(wire::line(event.to_map()).as_bytes());
+                result = write_event(out, &event);
             }
         });
         result?;
@@ -148,7 +148,7 @@ impl<W: Write> Following<'_, W> {
                 false => partial(&self.errors, message),
             };
             drop(self.out);
-            output::print_json(&wire::pretty(&Value::Object(written)))?;
+            wire::print(&Value::Object(written))?;
         }
         Ok(if is_fine { Status::Done } else { Status::Found })
     }

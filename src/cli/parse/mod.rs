@@ -16,9 +16,9 @@ use obverse::chunking::{self, Chunking};
 use obverse::deltas::DeltaTemplate;
 use obverse::deltas::encode::Protocol;
 use obverse::diagnostic::Diagnostic;
-use obverse::parser::{self, Limits, Markers, Options, ParseError, Utf8Decoder};
+use obverse::parser::{self, Event, Limits, Markers, Options, ParseError, Utf8Decoder};
 use obverse::response_template::ResponseTemplate;
-use obverse::value::{Map, Value};
+use obverse::value::{Map, Value, json};
 
 use super::given::{self, GivenArgs};
 use super::input::Size;
@@ -39,6 +39,9 @@ const LONG: &str = "is longer than";
 
 /// The sign of the error that a grammar's reader keeps more than its limit.
 const HELD: &str = "(held_bytes)";
+
+/// The end of the error that there are more regions than a parser's limit.
+const REGIONS: &str = "regions";
 
 /// How many characters of a region's raw text a diagnostic shows.
 const RAW: usize = 200;
@@ -67,7 +70,8 @@ const RAW: usize = 200;
 /// tokenizer in whose tokenizer_config.json that was found. And a call in tags or lines may be unended: the response ends before what
 /// closes it, so that arguments may be missing. In --jsonl, and in the last line of --events, these are `unclaimed`, a list of
 /// {start, end, text} in bytes, `leaked`, a list of {field, start, end, text}, and `unended`, {field, start, end}. White space alone is not
-/// reported.
+/// reported. Of a response that is parsed as it arrives the first 1000 of each are listed, and the others counted: `unclaimed_further`
+/// {count, bytes} and `leaked_further` {count}.
 ///
 /// A response that is read whole, or a line of --jsonl, may be as long as --max-response says. With --events and --deltas a response
 /// may go on for ever. --max-response then limits what has to be kept: the text of one region until it closes, and text
@@ -127,6 +131,11 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     format: JsonArgs,
+
+    /// How many regions with a value a response may have; without it 1000000, and with --events and --deltas any number, as long as no
+    /// field of the response template has `repeats` or `join`, by which the message keeps what each brings
+    #[arg(long, value_name = "N")]
+    max_regions: Option<usize>,
 
     /// Parse many: one JSON object a line in, one a line out
     #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "events", "deltas", "state", "chunks", "certain", "skip_json_strings"])]
@@ -192,6 +201,14 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         .keep_delimiters(args.state)
         .skip_json_strings(args.skip_json_strings);
     options.limits = args.limits();
+    let keeps_each = template
+        .fields()
+        .iter()
+        .any(|field| field.repeats || field.join.is_some());
+    if is_streamed && args.max_regions.is_none() && !keeps_each {
+        // What is read takes no more memory however many there are.
+        options.limits.regions = usize::MAX;
+    }
     let asked = args.deltas.map(|protocol| Asked {
         protocol,
         template: Arc::new(DeltaTemplate::new(Arc::clone(&template))),
@@ -279,18 +296,20 @@ impl Args {
     /// The parser's limits. They give way to a response that was allowed to be longer. What is read whole has been measured before, and a
     /// prefix may come before it, so that only what is parsed as it arrives is held to less than is usual.
     fn limits(&self) -> Limits {
-        let usual = Limits::default();
+        let mut limits = Limits::default();
+        if let Some(regions) = self.max_regions {
+            limits.regions = regions;
+        }
         let Some(given) = self.max_response.map(Size::in_memory) else {
-            return usual;
+            return limits;
         };
         let arrives = (self.events || self.deltas.is_some()) && self.chunks.is_none();
-        let region = match arrives {
+        limits.region_bytes = match arrives {
             true => given,
-            false => given.max(usual.region_bytes),
+            false => given.max(limits.region_bytes),
         };
-        usual
-            .region_bytes(region)
-            .held_bytes(given.max(usual.held_bytes))
+        limits.held_bytes = given.max(limits.held_bytes);
+        limits
     }
 }
 
@@ -307,12 +326,12 @@ fn whole(mut session: Session, name: &str, text: &str, progress: Progress) -> Re
     ended.strays.tell(name, Some(text));
     errors.extend(ended.errors);
     if errors.is_empty() {
-        output::print_json(&wire::pretty(&Value::Object(ended.message)))?;
+        wire::print(&Value::Object(ended.message))?;
         return Ok(Status::Done);
     }
     let mut partial = partial(&errors, ended.message);
     ended.strays.write(&mut partial);
-    output::print_json(&wire::pretty(&Value::Object(partial)))?;
+    wire::print(&Value::Object(partial))?;
     Ok(Status::Found)
 }
 
@@ -370,7 +389,7 @@ impl<W: Write> Following<'_, W> {
             }
             Some(_) => {
                 for delta in self.session.initial_deltas() {
-                    self.out.write_all(delta_line(delta).as_bytes())?;
+                    write_delta(&mut self.out, delta)?;
                 }
             }
         }
@@ -440,6 +459,7 @@ impl<W: Write> Following<'_, W> {
         result?;
         self.write_state()?;
         self.out.flush()?;
+        self.session.take_strays();
         self.tell();
         Ok(())
     }
@@ -496,7 +516,8 @@ impl<W: Write> Following<'_, W> {
             ("message", Value::Object(ended.message)),
         ]);
         ended.strays.write(&mut line);
-        self.out.write_all(wire::line(line).as_bytes())?;
+        wire::write(&mut self.out, &Value::Object(line))?;
+        self.out.write_all(b"\n")?;
         self.out.flush()?;
         Ok(status)
     }
@@ -512,20 +533,39 @@ fn write_step(
         return;
     }
     *result = match step {
-        Step::Delta(delta) => out.write_all(delta_line(delta).as_bytes()),
+        Step::Delta(delta) => write_delta(out, delta),
         Step::Event(_) if deltas.is_some() => Ok(()),
         Step::Error(_) if deltas.is_some_and(|protocol| protocol != Protocol::Growth) => Ok(()),
-        Step::Event(event) => out.write_all(wire::line(event.to_map()).as_bytes()),
+        Step::Event(event) => write_event(out, &event),
         Step::Error(error) => write_line(out, "error", "error", error.to_map()),
     };
 }
 
+/// An event on a line. The value of a region may be long, and is not copied.
+fn write_event(out: &mut dyn Write, event: &Event<'_>) -> std::io::Result<()> {
+    let Event::RegionClose { field, value } = event else {
+        return out.write_all(wire::line(event.to_map()).as_bytes());
+    };
+    let (kind, field) = (
+        event.type_name(),
+        escape::json(&json::quote(field)).into_owned(),
+    );
+    write!(
+        out,
+        "{{\"type\": \"{kind}\", \"field\": {field}, \"value\": "
+    )?;
+    wire::write(out, value)?;
+    out.write_all(b"}\n")
+}
+
 /// A delta, which is an object in every form, on a line.
-fn delta_line(delta: Value) -> String {
-    match delta {
-        Value::Object(members) => wire::line(members),
-        other => wire::line(wire::object([("delta", other)])),
-    }
+fn write_delta(out: &mut dyn Write, delta: Value) -> std::io::Result<()> {
+    let delta = match delta {
+        Value::Object(_) => delta,
+        other => Value::Object(wire::object([("delta", other)])),
+    };
+    wire::write(out, &delta)?;
+    out.write_all(b"\n")
 }
 
 /// The names of the forms of deltas.
@@ -537,7 +577,8 @@ fn protocol() -> impl clap::builder::TypedValueParser<Value = Protocol> {
 
 fn write_line(out: &mut dyn Write, kind: &str, key: &str, members: Map) -> std::io::Result<()> {
     let line = wire::object([("type", Value::from(kind)), (key, Value::Object(members))]);
-    out.write_all(wire::line(line).as_bytes())
+    wire::write(out, &Value::Object(line))?;
+    out.write_all(b"\n")
 }
 
 fn bad_utf8(name: &str, message: &str) -> Problem {
@@ -563,6 +604,9 @@ fn show(errors: &[ParseError], name: &str, text: Option<&str>, length: usize) {
 
 /// The argument that raises the limit which was reached, if one does.
 fn raised(error: &ParseError) -> Option<String> {
+    if error.kind == parser::ErrorKind::Limit && error.message.ends_with(REGIONS) {
+        return Some("--max-regions allows more, if there is memory for them".to_owned());
+    }
     let is_length = error.kind == parser::ErrorKind::Limit
         && [LONG, HELD].iter().any(|sign| error.message.contains(sign));
     is_length.then(|| "--max-response allows more, if there is memory for it".to_owned())
@@ -571,7 +615,9 @@ fn raised(error: &ParseError) -> Option<String> {
 fn region_problem(error: &ParseError, name: &str, text: Option<&str>, length: usize) -> Problem {
     let mut diagnostic = Diagnostic::error(error.kind.name(), &*error.message);
     diagnostic.place.span = error.span.clone();
-    diagnostic.hint = error.hint.clone().or_else(|| raised(error));
+    let hints = error.hint.clone().into_iter().chain(raised(error));
+    let hints: Vec<String> = hints.collect();
+    diagnostic.hint = (!hints.is_empty()).then(|| hints.join("; "));
     let mut problem = Problem::of(diagnostic).about(Document {
         name: name.to_owned(),
         text: text.map(str::to_owned),

@@ -17,6 +17,8 @@ pub(super) struct Session {
     errors: Vec<ParseError>,
     /// An error that the parser cannot go on after.
     halted: bool,
+    /// The strays that were taken out of the parser.
+    strays: Strays,
 }
 
 /// The parser that reads.
@@ -129,6 +131,7 @@ impl Session {
             reader,
             errors: Vec::new(),
             halted: false,
+            strays: Strays::default(),
         })
     }
 
@@ -213,13 +216,23 @@ impl Session {
         }
     }
 
+    /// Takes the strays so far out of the parser, so that a stream may have any number of them.
+    pub(super) fn take_strays(&mut self) {
+        let (unclaimed, leaked) = match &mut self.reader {
+            Reader::Parser(parser) => (parser.take_unclaimed(), parser.take_leaked()),
+            Reader::Deltas(deltas) => (deltas.0.take_unclaimed(), deltas.0.take_leaked()),
+        };
+        self.strays.add_some(unclaimed, leaked);
+    }
+
     /// Ends the parse where it is, the response not being over.
-    pub(super) fn stop(self) -> Ended {
+    pub(super) fn stop(mut self) -> Ended {
+        self.strays.end(self.reader.parser());
         Ended {
-            strays: Strays::of(self.reader.parser()),
+            strays: self.strays,
             message: match self.reader {
                 Reader::Parser(parser) => parser.into_message(),
-                Reader::Deltas(deltas) => deltas.0.parser().message().clone(),
+                Reader::Deltas(deltas) => deltas.0.into_message(),
             },
             errors: self.errors,
         }

@@ -8,30 +8,77 @@ use obverse::value::{Map, Value, python};
 
 use crate::cli::escape;
 use crate::cli::problem::{Document, Problem};
+use crate::cli::wire::object;
 
 /// How many characters of a text are shown.
 const SHOWN: usize = 80;
+
+/// How many strays of a kind are kept of a response that is parsed as it arrives, and how many bytes of text that is in no field. Of such a
+/// response nobody knows how long it is; who reads as many has seen what is wrong.
+const KEPT: usize = 1000;
+const KEPT_BYTES: usize = 1 << 20;
 
 /// The parts of a response that are not where they should be.
 #[derive(Debug, Default)]
 pub(super) struct Strays {
     /// Text that is in no field. White space alone, which nobody misses, is left out.
     unclaimed: Vec<Unclaimed>,
+    /// How many bytes these have.
+    bytes: usize,
     leaked: Vec<Leaked>,
     unended: Option<Unended>,
+    /// The strays that are counted and not kept.
+    further: Further,
+}
+
+/// Strays that are not kept.
+#[derive(Debug, Default)]
+struct Further {
+    unclaimed: usize,
+    bytes: usize,
+    leaked: usize,
+    /// True if a field took one of these texts and dropped it.
+    dropped: bool,
 }
 
 impl Strays {
-    pub(super) fn of(parser: &ResponseParser) -> Self {
-        let lost = parser.unclaimed().iter();
-        Self {
-            unclaimed: lost
-                .filter(|lost| !lost.is_white_space())
-                .cloned()
-                .collect(),
-            leaked: parser.leaked().to_vec(),
-            unended: parser.unended().cloned(),
+    /// Adds strays of a response that is still arriving, the first of them as they are.
+    pub(super) fn add_some(&mut self, unclaimed: Vec<Unclaimed>, leaked: Vec<Leaked>) {
+        for lost in unclaimed {
+            if lost.is_white_space() {
+                continue;
+            }
+            let is_kept = self.unclaimed.len() < KEPT && self.bytes < KEPT_BYTES;
+            if is_kept && self.further.unclaimed == 0 {
+                self.bytes += lost.text.len();
+                self.unclaimed.push(lost);
+            } else {
+                self.further.unclaimed += 1;
+                self.further.bytes += lost.text.len();
+                self.further.dropped |= lost.cause != UnclaimedCause::NoField;
+            }
         }
+        let room = KEPT.saturating_sub(self.leaked.len());
+        self.further.leaked += leaked.len().saturating_sub(room);
+        self.leaked.extend(leaked.into_iter().take(room));
+    }
+
+    /// Adds all strays that the parser still has when the response has ended.
+    pub(super) fn end(&mut self, parser: &ResponseParser) {
+        let lost = parser.unclaimed().iter();
+        let lost: Vec<Unclaimed> = lost
+            .filter(|lost| !lost.is_white_space())
+            .cloned()
+            .collect();
+        let leaked = parser.leaked().to_vec();
+        if self.unclaimed.is_empty() && self.leaked.is_empty() {
+            self.bytes = lost.iter().map(|lost| lost.text.len()).sum();
+            self.unclaimed = lost;
+            self.leaked = leaked;
+        } else {
+            self.add_some(lost, leaked);
+        }
+        self.unended = parser.unended().cloned();
     }
 
     /// Writes `unclaimed`, `leaked` and `unended`, each where there is some.
@@ -45,6 +92,17 @@ impl Strays {
         add("unclaimed", unclaimed.map(Value::Object).collect());
         let leaked = self.leaked.iter().map(Leaked::to_map);
         add("leaked", leaked.map(Value::Object).collect());
+        if self.further.unclaimed > 0 {
+            let further = object([
+                ("count", Value::count(self.further.unclaimed)),
+                ("bytes", Value::count(self.further.bytes)),
+            ]);
+            out.insert("unclaimed_further".to_owned(), Value::Object(further));
+        }
+        if self.further.leaked > 0 {
+            let further = object([("count", Value::count(self.further.leaked))]);
+            out.insert("leaked_further".to_owned(), Value::Object(further));
+        }
         if let Some(unended) = &self.unended {
             out.insert("unended".to_owned(), Value::Object(unended.to_map()));
         }
@@ -77,7 +135,9 @@ impl Strays {
 
     fn of_unclaimed(&self) -> Option<Problem> {
         let first = self.unclaimed.first()?;
-        let message = match (self.unclaimed.len(), first.cause) {
+        let count = self.unclaimed.len() + self.further.unclaimed;
+        let is_dropped = |lost: &Unclaimed| lost.cause != UnclaimedCause::NoField;
+        let message = match (count, first.cause) {
             (1, UnclaimedCause::NoField) => {
                 "no field takes a text of the response, so that it is not in the message".to_owned()
             }
@@ -85,12 +145,7 @@ impl Strays {
                 "a text of the response is not in the message: {}",
                 first.fate()
             ),
-            (count, _)
-                if self
-                    .unclaimed
-                    .iter()
-                    .all(|lost| lost.cause == UnclaimedCause::NoField) =>
-            {
+            (count, _) if !self.further.dropped && !self.unclaimed.iter().any(is_dropped) => {
                 format!(
                     "no field takes {count} texts of the response, so that they are not in the message"
                 )
@@ -100,8 +155,8 @@ impl Strays {
                 first.fate()
             ),
         };
-        let bytes: usize = self.unclaimed.iter().map(|lost| lost.text.len()).sum();
-        let which = match self.unclaimed.len() {
+        let bytes = self.bytes + self.further.bytes;
+        let which = match count {
             1 => String::new(),
             count => format!(", the first of {count} with {bytes} bytes in all"),
         };
@@ -116,7 +171,7 @@ impl Strays {
 
     fn of_leaked(&self) -> Option<Problem> {
         let first = self.leaked.first()?;
-        let message = match self.leaked.len() {
+        let message = match self.leaked.len() + self.further.leaked {
             1 => format!("a marker stands in the text of the field `{}`", first.field),
             count => format!(
                 "{count} markers stand in the text of fields, the first in the field `{}`",

@@ -87,10 +87,10 @@ impl Machine {
         let replaces = field.join.is_none() && !field.repeats;
         let mut passed_over = Vec::new();
         let is_text = field.transform.is_none() && field.content.is_text();
-        let mut replaceable = (replaces && !self.options.forget).then(|| Replaceable {
+        let mut replaceable = (replaces && !self.options.forget).then_some(Replaceable {
             field: index,
             start: span.start,
-            text: (!is_text).then(|| body.to_string()),
+            text: None,
         });
         let parsed = match &field.transform {
             // The chunks have told all of its text, and nothing of it was kept.
@@ -160,10 +160,19 @@ impl Machine {
             true => mark(message, field, &value).map(|()| Cow::Owned(value)),
             false => merge(message, field, value),
         };
-        let value = merged.map_err(|message| {
+        let merged = merged.map_err(|message| {
             let message = format!("field '{}': {message}", field.name);
             broken(ParseError::new(ErrorKind::Merge, message), &body)
-        })?;
+        });
+        if replaces && !is_text && !self.options.forget {
+            // Only now, when nobody needs it any more, so that the text is not there twice.
+            let all = self.rare.as_mut().map(|rare| &mut rare.replaceable);
+            let mut own = all.into_iter().flatten().filter(|one| one.field == index);
+            if let Some(one) = own.next() {
+                one.text = Some(body.into_owned());
+            }
+        }
+        let value = merged?;
         sink.event(Event::RegionClose {
             field: Cow::Borrowed(&field.name),
             value,

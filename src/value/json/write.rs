@@ -1,7 +1,7 @@
 //! Writing values as JSON.
 
-use crate::value::quote::{write_ascii_string, write_string};
-use crate::value::write::{Style, write_value};
+use crate::value::quote::{write_ascii_piece, write_ascii_string, write_piece, write_string};
+use crate::value::write::{Spell, Style, write_pieces, write_value};
 use crate::value::{Value, python};
 
 /// How to write JSON: the options of Python's `json.dumps`. The default is its default, but with `ensure_ascii` off.
@@ -59,20 +59,46 @@ impl Format {
     /// assert_eq!(format.write(&value), "{\n \"a\": [\n  1,\n  \"\\u00e9\"\n ],\n \"b\": []\n}");
     /// ```
     pub fn write(&self, value: &Value) -> String {
-        let style = Style {
+        write_value(value, &self.style())
+    }
+
+    /// Hands the value in this format to `sink` in pieces, for text that is not to be in memory as a whole. What a piece ends with may be
+    /// anything but a part of a character.
+    ///
+    /// ```
+    /// use obverse::value::{Value, json::Format};
+    /// let value = Value::from("é".repeat(100_000));
+    /// let (mut whole, mut longest) = (String::new(), 0);
+    /// Format::default().write_pieces(&value, &mut |piece| {
+    ///     whole.push_str(piece);
+    ///     longest = longest.max(piece.len());
+    /// });
+    /// assert_eq!(whole, Format::default().write(&value));
+    /// assert!(longest < 100_000);
+    /// ```
+    pub fn write_pieces(&self, value: &Value, sink: &mut dyn FnMut(&str)) {
+        let last = write_pieces(value, &self.style(), &mut |piece| {
+            sink(piece);
+            piece.clear();
+        });
+        sink(&last);
+    }
+
+    fn style(&self) -> Style<'_> {
+        let (string, piece): (Spell, Spell) = match self.ensure_ascii {
+            true => (write_ascii_string, write_ascii_piece),
+            false => (write_string, write_piece),
+        };
+        Style {
             words: ["null", "true", "false"],
             float: write_float,
-            string: if self.ensure_ascii {
-                write_ascii_string
-            } else {
-                write_string
-            },
+            string,
+            piece: Some(piece),
             sort_keys: self.sort_keys,
             indent: self.indent.as_deref(),
             item_separator: &self.item_separator,
             key_separator: &self.key_separator,
-        };
-        write_value(value, &style)
+        }
     }
 }
 
