@@ -8,11 +8,12 @@ use std::borrow::Cow;
 use obverse::lint;
 
 /// The files of sections: each begins with a line `## CODE`, and the line of emphasis after it says which verbs tell the code.
-const FILES: [&str; 5] = [
+const FILES: [&str; 6] = [
     include_str!("../../docs/codes/derive.md"),
     include_str!("../../docs/codes/convert.md"),
     include_str!("../../docs/codes/check.md"),
     include_str!("../../docs/codes/grammar.md"),
+    include_str!("../../docs/codes/hub.md"),
     include_str!("../../docs/codes/errors.md"),
 ];
 

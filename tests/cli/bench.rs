@@ -1,5 +1,6 @@
 //! A folder with files, and the binary run in it.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -150,17 +151,28 @@ impl Bench {
         command
             .current_dir(self.folder.path())
             .env_remove("NO_COLOR")
-            .env_remove("CLICOLOR_FORCE")
-            // Servers of the tests are on this machine.
-            .env("NO_PROXY", "*")
-            // No test asks the real Hub, whatever name of a file it makes up.
-            .env("HF_HUB_OFFLINE", "1")
-            .env("HF_HOME", self.path("no-hub"));
-        for name in HUB.iter().chain(&PROXIES) {
-            command.env_remove(name);
+            .env_remove("CLICOLOR_FORCE");
+        for (name, value) in surroundings(&self.path("no-hub")) {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
         }
         command
     }
+}
+
+/// The variables by which no test asks the real Hub, whatever name of a file it makes up; those without a value are taken away.
+pub(crate) fn surroundings(home: &Path) -> Vec<(&'static str, Option<OsString>)> {
+    let taken_away = HUB.iter().chain(&PROXIES).map(|name| (*name, None));
+    let set = [
+        // Servers of the tests are on this machine.
+        ("NO_PROXY", "*".into()),
+        ("HF_HUB_OFFLINE", "1".into()),
+        ("HF_HOME", home.into()),
+    ];
+    let set = set.into_iter().map(|(name, value)| (name, Some(value)));
+    taken_away.chain(set).collect()
 }
 
 /// The binary while it runs.

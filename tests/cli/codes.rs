@@ -1,10 +1,12 @@
 //! The pages of codes: every code has one, and what their examples show is what the commands print.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::bench::Bench;
+use crate::fetch::model;
 use crate::page;
+use crate::support::hub::{FakeHub, Reply};
 
 /// Chat templates of the project that examples are taken from.
 const CHATS: [&str; 4] = ["gpt_oss", "apertus", "muse_glimmer", "nemotron_nano_2"];
@@ -53,6 +55,40 @@ fn the_examples_of_what_stops_a_command() {
 }
 
 #[test]
+fn the_examples_of_what_convert_finds() {
+    page::holds("codes/convert.md", Bench::new());
+}
+
+/// The Hub of the examples has one model, and refuses others as the real one does.
+#[test]
+fn the_examples_of_what_keeps_a_model_from_being_read() {
+    let hub = FakeHub::saying(
+        [("org/model", model()), ("org/new-name", model())],
+        |asked, _| {
+            let is_of = |name: &str| asked.path.split('/').any(|step| step == name);
+            let of_old_name = asked.path.strip_prefix("/api/models/org/old-name/");
+            if let Some(rest) = of_old_name {
+                let target = format!("/api/models/org/new-name/{rest}");
+                return Some(Reply::new(307, &[("Location", &target)], ""));
+            }
+            let invalid = "Invalid credentials in Authorization header";
+            match () {
+                () if is_of("gated") => Some(Reply::refusal(403, "GatedRepo")),
+                () if is_of("private") => {
+                    Some(Reply::new(401, &[("X-Error-Message", invalid)], ""))
+                }
+                () if is_of("asked-too-often") => {
+                    Some(Reply::new(429, &[("Retry-After", "3600")], ""))
+                }
+                () if is_of("failing") => Some(Reply::new(503, &[("Retry-After", "0")], "")),
+                () => None,
+            }
+        },
+    );
+    page::holds_beside("codes/hub.md", Bench::new(), Some(&hub));
+}
+
+#[test]
 fn the_examples_of_grammars() {
     page::holds("grammars.md", Bench::new());
 }
@@ -88,27 +124,79 @@ fn every_page_is_in_the_table_of_contents() {
     }
 }
 
-/// The examples show the codes that they are about.
+/// The codes that no example shows, each with the reason.
+const WITHOUT_EXAMPLE: [(&str, &str); 16] = [
+    ("other-chunking", FAULT),
+    ("other-deltas", FAULT),
+    ("other-split", FAULT),
+    ("report", FAULT),
+    ("invalid-draft", FAULT),
+    (
+        "no-peg",
+        "no response template is known of which the grammar begins with itself",
+    ),
+    (
+        "changed",
+        "another program has to write a file while a person looks at its change",
+    ),
+    ("output", "the disk has to be full"),
+    (
+        "chunks",
+        "only tokenizers refuse to cut a response, and the build that is tested knows none",
+    ),
+    (
+        "tokenizer",
+        "the build that is tested knows no tokenizers, and others say something else",
+    ),
+    (
+        "not-inspected",
+        "a chat template has to render for as long as the limit of steps lets it, which takes a minute",
+    ),
+    ("terminal", "a terminal has to fail while it is written to"),
+    ("signals", "the system has to refuse to deliver a signal"),
+    ("watch", "the system has to refuse to watch another folder"),
+    (
+        "unserved",
+        "the build that is tested has no `obverse serve`",
+    ),
+    (
+        "few-files",
+        "the build that is tested has no `obverse serve`",
+    ),
+];
+
+/// The reason why the codes of faults have no example.
+const FAULT: &str = "it tells of a fault of Obverse, of which none is known";
+
+/// Each code on a page has an example that shows it, or a reason in [`WITHOUT_EXAMPLE`] why it has none.
 #[test]
-fn each_example_shows_its_code() {
-    for name in ["derive", "check", "grammar", "errors"] {
+fn each_code_has_an_example_that_shows_it_or_a_reason_why_not() {
+    let mut reasons = BTreeMap::from(WITHOUT_EXAMPLE);
+    for name in ["derive", "convert", "check", "grammar", "hub", "errors"] {
         let path = root().join(format!("docs/codes/{name}.md"));
         let page = std::fs::read_to_string(path).expect("a page");
         for section in page.split("\n## ").skip(1) {
             let code = section.lines().next().unwrap_or_default();
+            let reason = reasons.remove(code);
             let Some((_, shown)) = section.split_once("```console\n") else {
+                assert!(
+                    reason.is_some(),
+                    "{code} has neither an example nor a reason why it has none"
+                );
                 continue;
             };
+            assert_eq!(reason, None, "{code} has an example");
             let printed = shown.lines().filter(|line| !line.starts_with("$ "));
-            let printed: Vec<&str> = printed.collect();
+            // Findings of a conversion stand in its account without brackets.
+            let (told, listed) = (format!("[{code}]"), format!("  {code}: "));
+            let shows = |line: &str| line.contains(&told) || line.starts_with(&listed);
             assert!(
-                printed
-                    .iter()
-                    .any(|line| line.contains(&format!("[{code}]"))),
+                printed.into_iter().any(shows),
                 "the example of {code} does not show it"
             );
         }
     }
+    assert!(reasons.is_empty(), "of no page: {reasons:?}");
 }
 
 /// Every code in the sources of the tool can be explained.

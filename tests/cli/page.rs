@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::bench::{Bench, binary, without_counts};
+use crate::bench::{Bench, binary, surroundings, without_counts};
+use crate::support::hub::FakeHub;
 
 /// With this set, pages are written anew.
 const UPDATE: &str = "OBVERSE_UPDATE_DOCS";
@@ -20,7 +21,17 @@ const FILE: &str = "<!-- file: ";
 /// # Panics
 ///
 /// When a command prints something else than the page says, but for the counts of what was verified.
-pub(crate) fn holds(name: &str, mut bench: Bench) {
+pub(crate) fn holds(name: &str, bench: Bench) {
+    holds_beside(name, bench, None);
+}
+
+/// Runs the page as [`holds`] does, with a Hub that the commands ask. The page has the address of the real one in the place of its own,
+/// which is another one each time.
+///
+/// # Panics
+///
+/// Under the same conditions.
+pub(crate) fn holds_beside(name: &str, mut bench: Bench, hub: Option<&FakeHub>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("docs")
         .join(name);
@@ -39,7 +50,7 @@ pub(crate) fn holds(name: &str, mut bench: Bench) {
         let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
         if language == "console" {
             for command in block.iter().filter_map(|line| line.strip_prefix("$ ")) {
-                let _ = write!(written, "$ {command}\n{}", shell(&bench, command));
+                let _ = write!(written, "$ {command}\n{}", shell(&bench, hub, command));
             }
         } else {
             for line in &block {
@@ -76,17 +87,32 @@ fn without_numbers(text: &str) -> String {
     lines.join("\n")
 }
 
-fn shell(bench: &Bench, command: &str) -> String {
+fn shell(bench: &Bench, hub: Option<&FakeHub>, command: &str) -> String {
     let folder = binary().parent().expect("a folder").display().to_string();
     let path = std::env::var("PATH").unwrap_or_default();
-    let output = Command::new("sh")
+    let mut shell = Command::new("sh");
+    shell
         .args(["-c", &format!("exec 2>&1\n{command}")])
         .current_dir(bench.path("."))
         .env("PATH", format!("{folder}:{path}"))
         .env("NO_COLOR", "1")
-        .output()
-        .expect("a shell");
-    let printed = String::from_utf8(output.stdout).expect("UTF-8");
+        .env_remove("CLICOLOR_FORCE");
+    for (name, value) in surroundings(Path::new("hf")) {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    if let Some(hub) = hub {
+        shell
+            .env_remove("HF_HUB_OFFLINE")
+            .env("HF_ENDPOINT", &hub.url);
+    }
+    let output = shell.output().expect("a shell");
+    let mut printed = String::from_utf8(output.stdout).expect("UTF-8");
+    if let Some(hub) = hub {
+        printed = printed.replace(&hub.url, "https://huggingface.co");
+    }
     match printed.trim_end() {
         "" => String::new(),
         printed => format!("{printed}\n"),
