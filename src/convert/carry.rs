@@ -50,6 +50,20 @@ pub(super) fn drafts(root: &Node, anchor: &Delimiter) -> Vec<Draft> {
     found
 }
 
+/// Returns the findings about a schema of which no draft has a field: the reasons why its parts were refused.
+///
+/// They are those of the plainest draft, since a part that no decision can carry over is refused in each of them.
+pub(super) fn refusals(root: &Node, anchor: &Delimiter) -> Vec<Finding> {
+    let plainest = Decisions {
+        strip: true,
+        strip_rest: true,
+        space: true,
+        header: true,
+        begins: false,
+    };
+    draft(root, anchor, plainest).findings
+}
+
 fn draft(root: &Node, anchor: &Delimiter, decisions: Decisions) -> Draft {
     let mut draft = Draft {
         document: Document::new(anchor.clone()),

@@ -152,16 +152,17 @@ pub fn to_template(
         }
     }
     let Some((judged, draft)) = best else {
-        let finding = Finding {
+        let mut findings = vec![Finding {
             code: "convert-no-candidate",
             path: Path::default(),
             message: "nothing in the schema says where a field of the message begins or ends"
                 .to_owned(),
-        };
+        }];
+        findings.extend(carry::refusals(schema.root(), &anchor));
         let report = Report {
             verdict: Verdict::Inexpressible,
             samples: Vec::new(),
-            findings: vec![finding],
+            findings,
             differences: Vec::new(),
             candidates,
             left_out,
