@@ -45,6 +45,9 @@ pub(crate) const GUTTER: u16 = 2;
 const NARROW: u16 = 60;
 const LOW: u16 = 14;
 
+/// A message takes no row of a screen that is not higher.
+const LEAST: u16 = 8;
+
 /// So many rows are enough for four panes, one below the other.
 const HIGH: u16 = 36;
 
@@ -55,6 +58,8 @@ const READ: u16 = 100;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) title: Rect,
+    /// The rows of a message that does not fit beside the keys.
+    pub(crate) told: Rect,
     pub(crate) status: Rect,
     /// The panes that are shown, each with its heading.
     pub(crate) panes: Vec<(Pane, Rect)>,
@@ -99,15 +104,16 @@ pub(crate) fn tree_height(content: Rect, region: bool) -> u16 {
     }
 }
 
-/// The rows of the template: below it stands what is wrong with it, if anything is.
-pub(crate) fn template_height(content: Rect, diagnostics: bool) -> u16 {
-    if diagnostics {
-        content
-            .height
-            .saturating_sub(if content.height > 4 { 2 } else { 1 })
-    } else {
-        content.height
-    }
+/// The most rows that may tell what is wrong with the template, below it.
+pub(crate) fn told_height(content: Rect) -> u16 {
+    let least = if content.height > 4 { 2 } else { 1 };
+    (content.height / 4).max(least)
+}
+
+/// The rows of the template, above those that tell what is wrong with it.
+pub(crate) fn template_height(content: Rect, told: usize) -> u16 {
+    let told = u16::try_from(told).unwrap_or(u16::MAX);
+    content.height.saturating_sub(told)
 }
 
 /// The rows that the derivation's markers have; below them stands the evidence for one.
@@ -171,8 +177,8 @@ impl List {
     }
 }
 
-/// The panes on a screen.
-pub(crate) fn of(area: Rect, focus: Pane, zoom: bool, derivation: bool) -> Layout {
+/// The panes on a screen, and so many rows for a message as far as these leave the panes enough.
+pub(crate) fn of(area: Rect, focus: Pane, zoom: bool, derivation: bool, told: usize) -> Layout {
     let title = Rect {
         height: area.height.min(1),
         ..area
@@ -182,15 +188,25 @@ pub(crate) fn of(area: Rect, focus: Pane, zoom: bool, derivation: bool) -> Layou
         height: u16::from(area.height > 1),
         ..area
     };
+    let most = area.height.saturating_sub(LEAST);
+    let told_height = u16::try_from(told).unwrap_or(u16::MAX).min(most);
+    let told = Rect {
+        y: status.y.saturating_sub(told_height),
+        height: told_height,
+        ..area
+    };
     let body = Rect {
         y: area.y + title.height,
-        height: area.height.saturating_sub(title.height + status.height),
+        height: area
+            .height
+            .saturating_sub(title.height + told.height + status.height),
         ..area
     };
     let one = zoom || area.width < NARROW || area.height < LOW;
     if one || body.height == 0 {
         return Layout {
             title,
+            told,
             status,
             panes: vec![(focus, body)],
             divider: None,
@@ -236,6 +252,7 @@ pub(crate) fn of(area: Rect, focus: Pane, zoom: bool, derivation: bool) -> Layou
     panes.extend(stack(right, beside));
     Layout {
         title,
+        told,
         status,
         panes,
         divider: Some(divider),
@@ -276,15 +293,15 @@ mod tests {
             .flat_map(|width| (1..45).map(move |height| (width, height)))
         {
             let area = Rect::new(0, 0, width, height);
-            for (zoom, focus) in [
-                (false, Pane::Response),
-                (true, Pane::State),
-                (false, Pane::Derivation),
-                (false, Pane::Deltas),
+            for (zoom, focus, told) in [
+                (false, Pane::Response, 0),
+                (true, Pane::State, 2),
+                (false, Pane::Derivation, 1),
+                (false, Pane::Deltas, 3),
             ] {
-                let layout = of(area, focus, zoom, true);
+                let layout = of(area, focus, zoom, true, told);
                 let mut rects: Vec<Rect> = layout.panes.iter().map(|(_, rect)| *rect).collect();
-                rects.extend([layout.title, layout.status]);
+                rects.extend([layout.title, layout.told, layout.status]);
                 rects.extend(layout.divider);
                 let cells: u32 = rects.iter().map(|rect| rect.area()).sum();
                 assert_eq!(cells, area.area(), "{area} {layout:?}");

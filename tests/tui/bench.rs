@@ -100,19 +100,23 @@ pub(crate) fn screen(bench: &mut Bench) -> String {
     bench.screen(80, 24).to_text()
 }
 
-/// A pane alone, without its heading.
+/// A pane alone, without its heading and without the rows of a message below it.
 pub(crate) fn pane(bench: &mut Bench, number: u8) -> String {
     press(bench, &format!("{number}z"));
     let text = bench.screen(76, 22).to_text();
     press(bench, "z1");
     let lines: Vec<&str> = text.lines().skip(2).collect();
-    lines[..lines.len() - 1].join("\n").trim_end().to_owned()
+    let message = lines.iter().position(|line| line.starts_with("! "));
+    let end = message.unwrap_or(lines.len() - 1);
+    lines[..end].join("\n").trim_end().to_owned()
 }
 
-/// The last line.
+/// The message in the last line of a screen that is wide enough for any, without the keys behind it; or the keys, where there is none.
 pub(crate) fn status(bench: &mut Bench) -> String {
-    let text = screen(bench);
-    text.lines().last().unwrap_or_default().to_owned()
+    let text = bench.screen(200, 24).to_text();
+    let last = text.lines().last().unwrap_or_default();
+    let message = last.split("   ? help").next().unwrap_or_default();
+    message.to_owned()
 }
 
 /// The first line.

@@ -48,8 +48,8 @@ fn they_stand_beside_the_events() {
     ▶     "tool_calls": {"open": "<call>", "close" │
     ✗ : "</call>", "repeats": true, "content": "js │
     ▌ on",                                         │ tool_calls is open
-    ✗ a line feed behind "</call>" replaces what "…│ raw    …ts": {"city": "Paris"}}
-      r repairs it: let it take the white space be…│ parsed {"type": "function", "f…
+    ✗ a line feed behind "</call>" replaces what … │ raw    …ts": {"city": "Paris"}}
+      r repairs it: let it take the white space …  │ parsed {"type": "function", "f…
     ? help  q quit  →← chunk  ][ event  x problem  Tab pane  e edit  s fixture
     "#);
     press(&mut bench, "G");
@@ -91,10 +91,10 @@ fn they_stand_beside_the_events() {
                                                                │*▾ tool_calls [1]
                                                                │*  ▾ 0 {2}
                                                                │*      type "function"
-                                                               │*    ▾ function {2}
-                                                               │*        name "find"
-    ✗ a line feed behind "</call>" replaces what "content" had…│*      ▾ arguments {1}
-      r repairs it: let it take the white space behind it: `\s…│*          city "Paris"
+    ✗ a line feed behind "</call>" replaces what "content" had │*    ▾ function {2}
+      before the region                                        │*        name "find"
+      r repairs it: let it take the white space behind it:     │*      ▾ arguments {1}
+      `\s*` at its end                                         │*          city "Paris"
     ? help  q quit  →← chunk  ][ event  x problem  Tab pane  e edit  s fixture  S template  Space play
     "#);
 }

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use obverse::tui::{Sample, Setup, session};
 
 use crate::bench::{
-    TEMPLATE, TRAP, debugger, derivation, open, pane, press, screen, setup, status, title,
+    Bench, TEMPLATE, TRAP, debugger, derivation, open, pane, press, screen, setup, status, title,
 };
 
 #[test]
@@ -45,10 +45,10 @@ fn what_is_wrong_is_said_where_it_is() {
       }
 
 
-
     ✗ not JSON: expected a key in double quotes
       the last valid template keeps running
     ! text behind its close opened content again: "" counts, not "Hello"
+    ? help  q quit  →← chunk  ][ event  x problem  Tab pane  e edit  s fixture
     "#);
     // The last valid template keeps running.
     press(&mut bench, "z1");
@@ -117,7 +117,13 @@ fn a_session_in_the_middle_of_an_edit_is_opened_there() {
     let mut again = open(again.expect("one that opens"));
     press(&mut bench, "<esc>");
     assert!(pane(&mut again, 5).contains("not JSON"));
-    assert_eq!(pane(&mut again, 5), pane(&mut bench, 5));
+    // One of them tells of the chosen event besides, for which its pane is lower.
+    let written = |bench: &mut Bench| {
+        let text = pane(bench, 5);
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(written(&mut again), written(&mut bench));
     // The last valid one runs on in both.
     press(&mut again, "G");
     assert!(pane(&mut again, 2).contains("close content"));

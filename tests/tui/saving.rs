@@ -42,8 +42,8 @@ fn a_fixture_is_saved_after_a_look() {
         }                                          │
       }                                            │
                                                    │
-    ✗ a line feed behind "<|im_end|>" opens "conte…│
-      r repairs it: let it take the white space be…│
+    ✗ a line feed behind "<|im_end|>" opens …      │
+      r repairs it: let it take the white space …  │
     y save  n do not  ↓↑ scroll  ? help
     "#);
     press(&mut bench, "n");
@@ -129,8 +129,8 @@ fn unsaved_edits_are_not_lost_without_a_question() {
         }                                          │
       }                                            │
                                                    │
-    ✗ a line feed behind "<|im_end|>" opens "conte…│
-      r repairs it: let it take the white space be…│
+    ✗ a line feed behind "<|im_end|>" opens …      │
+      r repairs it: let it take the white space …  │
     y quit  s save  n stay  ? help
     "#);
     press(&mut bench, "<esc>");

@@ -88,8 +88,8 @@ fn at_80_by_24() {
           "thinking": {"open": "<think>", "close": │
        "</think>"},                                │
     ▌     "content": {"close_pattern": "<end>\\s*" │ content is open
-    ✗ a line feed behind "</call>" replaces what "…│ raw    Let me look.⏎
-      r repairs it: let it take the white space be…│ parsed "Let me look."
+    ✗ a line feed behind "</call>" replaces what … │ raw    Let me look.⏎
+      r repairs it: let it take the white space …  │ parsed "Let me look."
     ? help  q quit  →← chunk  ][ event  x problem  Tab pane  e edit  s fixture
     "#);
 }
@@ -135,8 +135,8 @@ fn at_120_by_40() {
             "content": "json",                                             │*▾ tool_calls [1]
             "transform": {"name": "{name}", "arguments": "{content}"}      │*  ▾ 0 {2}
           }                                                                │*      name "look"
-        }                                                                  │*    ▾ arguments {1}
-    ✗ a line feed behind "</call>" replaces what "content" had before the …│*      ▾ at [2]
+    ✗ a line feed behind "</call>" replaces what "content" had before the  │*    ▾ arguments {1}
+      region                                                               │*      ▾ at [2]
       r repairs it: let it take the white space behind it: `\s*` at its end│*          0 1
     ? help  q quit  →← chunk  ][ event  x problem  Tab pane  e edit  s fixture  S template  Space play
     "#);
@@ -179,7 +179,7 @@ fn at_40_by_12() {
 
 #[test]
 fn looks_in_colour() {
-    assert_snapshot!(looks_at(true, HELD), @r#"
+    assert_snapshot!(looks_at(true, HELD), @r"
     ################################################################################
     CCCCCCCCCCCCCCCCCCCCCCCCCC------------------------------------------------------
     g.GGGGGGGggggggggggggggggGGGGGGGGbbbbbbbbbbbbb.-*ggggggggggggggg
@@ -201,10 +201,10 @@ fn looks_in_colour() {
     ...............................................-
     ...............................................-
     b.....bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb.-bbbbbbbbbbbbbbbb
-    YYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYY---------
-    ..------------------------------------------------------
+    YYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYY.---------
+    ---------------------------------------------..---------
     *-----..*-----..**------..**------..*--------..***-----..*-----..*--------
-    "#);
+    ");
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn looks_without_colour() {
         !plain.contains(|c: char| c.is_ascii_alphabetic()),
         "no colour: {plain}"
     );
-    assert_snapshot!(plain, @r#"
+    assert_snapshot!(plain, @r"
     ################################################################################
     **************************------------------------------------------------------
     ..=======................========..............-*
@@ -236,10 +236,10 @@ fn looks_without_colour() {
     ...............................................-
     ...............................................-
     ...............................................-
-    ***********************************************---------
-    ..------------------------------------------------------
+    **********************************************.---------
+    ---------------------------------------------..---------
     *-----..*-----..**------..**------..*--------..***-----..*-----..*--------
-    "#);
+    ");
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn the_help_names_every_key() {
     let mut bench = calls();
     press(&mut bench, "?");
     let screen = bench.screen(100, 90).to_text();
-    assert_snapshot!(screen, @r#"
+    assert_snapshot!(screen, @r"
     template.json · sample.txt · 4                                                chunk 0/28 byte 0/112
     ▶1┌ keys ────────────────────────────────────────────────────────────────────────────────────────┐──
       │Moving                                                                                        │
@@ -371,12 +371,12 @@ fn the_help_names_every_key() {
       │  crossed out, red   unclaimed: no field takes it; ! marks such rows                          │
       │  italic, red        a marker that stands in a field's text; so are these                     │
       │  the letter before a row is the field that it begins in                                      │
-      │  ⏎ ⇥ · ⟨202E⟩      characters that cannot be seen                                            │
+    ✗ │  ⏎ ⇥ · ⟨202E⟩      characters that cannot be seen                                            │
       │                                                                                              │
-    ✗ └──────────────────────────────────────────────────────────────────────────────────────────────┘
-      r repairs it: let it take the white space behind it: `\s…│
+      └──────────────────────────────────────────────────────────────────────────────────────────────┘
+      `\s*` at its end                                         │
     Esc back  ↓↑ scroll
-    "#);
+    ");
     press(&mut bench, "<esc>");
     assert!(!bench.screen(100, 89).to_text().contains("Looking"));
 }
@@ -521,5 +521,34 @@ fn how_to_quit_is_told() {
         let hints = text.lines().last().expect("a line").to_owned();
         assert!(hints.contains("q quit"), "{width}: {hints}");
         assert!(!hints.contains('…'), "{width}: {hints}");
+    }
+}
+
+/// A message stays until the next key, so that it may not hide which keys there are.
+#[test]
+fn the_keys_stand_beside_every_message() {
+    for (width, height) in [(40, 12), (80, 24), (120, 40), (200, 50)] {
+        let mut bench =
+            crate::bench::debugger(TEMPLATE, "<think>Hm</think>Hi<call look>{oops</call>");
+        for (keys, told) in [
+            ("x", "the region is not JSON"),
+            ("bfield no<enter>", "the template has no field no"),
+            ("/nowhere<enter>", "not found further on"),
+        ] {
+            press(&mut bench, keys);
+            for pane in 1..=5 {
+                let text = bench.screen(width, height).to_text();
+                let read = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert!(
+                    text.contains("? help  q quit"),
+                    "{width}x{height} {keys}\n{text}"
+                );
+                assert!(
+                    read.contains(told) || pane > 1,
+                    "{width}x{height} {keys}\n{text}"
+                );
+                press(&mut bench, &pane.to_string());
+            }
+        }
     }
 }

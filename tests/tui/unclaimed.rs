@@ -41,9 +41,9 @@ fn it_is_marked_counted_and_listed() {
       ern": "</say>\\s*"}}}                        │
                                                    │
                                                    │
-    ✗ every field has an open: text outside the re…│
-      let one field have no open: it takes what no…│
-    ! no field takes this text, and it is not in the message
+    ✗ every field has an open: text outside the …  │
+      let one field have no open: it takes what …  │
+    ! no field takes this text, and it is not in the message   ? help  q quit
     "#);
 }
 

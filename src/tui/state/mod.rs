@@ -7,6 +7,7 @@ pub(crate) mod detail;
 mod mode;
 mod sample;
 mod template;
+mod told;
 pub(crate) mod tree;
 
 use std::collections::HashSet;
@@ -23,6 +24,7 @@ pub(crate) use mode::{
 };
 pub use sample::{Conversation, Sample};
 pub use template::Template;
+pub(crate) use told::Told;
 
 use super::layout::{self, Layout, Pane};
 use super::text::{Editor, Motion, Rows};
@@ -450,7 +452,9 @@ impl State {
     }
 
     pub(crate) fn layout(&self) -> Layout {
-        layout::of(self.area, self.focus, self.zoom, self.derivation.is_some())
+        let told = Told::of(self).map_or(0, |told| told.rows(self.area.width).len());
+        let has_derivation = self.derivation.is_some();
+        layout::of(self.area, self.focus, self.zoom, has_derivation, told)
     }
 
     /// The text that the response pane shows: what is parsed, or what is edited.
@@ -494,8 +498,8 @@ impl State {
                 _ => None,
             };
             let row = at.map(|byte| self.template_rows.row_of(byte));
-            let wrong = !self.template.diagnostics.is_empty();
-            let height = usize::from(layout::template_height(rect, wrong));
+            let told = self.template.told(rect).len();
+            let height = usize::from(layout::template_height(rect, told));
             let scroll = self.scroll_mut(Pane::Template);
             scroll.row = row.unwrap_or(scroll.top);
             keep_in_view(scroll, height, count, row.is_some());

@@ -4,11 +4,14 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ratatui::layout::Rect;
+
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::lint;
 use crate::parser::Edge;
 use crate::response_template::{Invalid, ResponseTemplate, config};
-use crate::tui::text::Editor;
+use crate::tui::layout;
+use crate::tui::text::{Editor, wrapped_to};
 use crate::value::json::{self, Format, Places};
 use crate::value::{Path, Value};
 
@@ -34,6 +37,41 @@ pub struct Template {
 }
 
 impl Template {
+    /// The rows that tell the first thing that is wrong, in a pane with that inside; true for those of the advice.
+    pub(crate) fn told(&self, content: Rect) -> Vec<(String, bool)> {
+        let Some(diagnostic) = self.diagnostics.first() else {
+            return Vec::new();
+        };
+        let more = match self.diagnostics.len() {
+            1 => String::new(),
+            count => format!(" (1 of {count})"),
+        };
+        let advice = diagnostic.hint.as_deref().unwrap_or(match self.is_valid {
+            true => "",
+            false => "the last valid template keeps running",
+        });
+        let advice = match diagnostic.fix {
+            Some(_) => format!("r repairs it: {advice}"),
+            None => advice.to_owned(),
+        };
+        let width = usize::from(content.width).saturating_sub(2);
+        let most = usize::from(layout::told_height(content));
+        // The advice is more use than the end of a long message.
+        let kept = usize::from(most > 1 && !advice.is_empty());
+        let message = format!("{}{more}", diagnostic.message);
+        let mut rows: Vec<(String, bool)> = Vec::new();
+        for (number, row) in wrapped_to(&message, width, most - kept).iter().enumerate() {
+            let sign = if number == 0 { "✗ " } else { "  " };
+            rows.push((format!("{sign}{row}"), false));
+        }
+        let left = most - rows.len();
+        if left > 0 && !advice.is_empty() {
+            let advice = wrapped_to(&advice, width, left);
+            rows.extend(advice.iter().map(|row| (format!("  {row}"), true)));
+        }
+        rows
+    }
+
     /// Reads a response template, or a `tokenizer_config.json` that holds one. `path` is where it is saved.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use crate::replay::{Entry, EntryKind, Moment};
 use crate::tui::layout::Pane;
 use crate::tui::state::State;
 use crate::tui::state::detail::{SHOWN, short};
-use crate::tui::text::line;
+use crate::tui::text::{line, wrapped};
 use crate::tui::theme::Role;
 
 pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
@@ -54,19 +54,23 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         }
     }
     if entries.is_empty() {
-        for (line, y) in FIRST.iter().zip(area.top()..area.bottom()) {
-            canvas.put(area, area.x + 1, y, line, Role::Dim);
+        let width = usize::from(area.width.saturating_sub(1)).min(READ);
+        let lines = FIRST.iter().flat_map(|text| wrapped(text, width));
+        for (line, y) in lines.zip(area.top()..area.bottom()) {
+            canvas.put(area, area.x + 1, y, &line, Role::Dim);
         }
     }
 }
 
 /// The text of the pane before anything has arrived: what all of this is, and the keys that matter most.
-const FIRST: [&str; 4] = [
+const FIRST: [&str; 3] = [
     "a response, parsed as it comes:",
     "→ feeds a chunk, ← undoes that,",
-    "x goes to what went wrong, and",
-    "says why; e edits, ? helps",
+    "x goes to what went wrong, and says why; e edits, ? helps",
 ];
+
+/// Wider lines are harder to read.
+const READ: usize = 72;
 
 /// The row of an entry, with what was lost with it.
 fn describe(now: &Moment<'_>, entry: &Entry) -> (String, Option<String>) {

@@ -14,7 +14,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::layout::Pane;
-use super::state::{Edited, Mode, State, detail};
+use super::state::{Edited, Mode, State, Told};
 use super::theme::{Role, Theme};
 use crate::chunking::Chunking;
 use canvas::Canvas;
@@ -154,34 +154,6 @@ fn status(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         overlay::prompt(prompt, area, canvas);
         return;
     }
-    if let Some(notice) = &state.notice {
-        let (role, sign) = if notice.is_bad {
-            (Role::Error, "! ")
-        } else {
-            (Role::Good, "")
-        };
-        canvas.put(
-            area,
-            area.x,
-            area.y,
-            &format!("{sign}{}", notice.text),
-            role,
-        );
-        return;
-    }
-    if let Some(failure) = state
-        .timeline()
-        .failure()
-        .filter(|_| state.now().entries().len() == state.timeline().entries().len())
-    {
-        let text = format!("! {}", failure.message);
-        canvas.put(area, area.x, area.y, &text, Role::Error);
-        return;
-    }
-    if let (Mode::Normal, Some(text)) = (&state.mode, detail::explain(state)) {
-        canvas.put(area, area.x, area.y, &format!("! {text}"), Role::Error);
-        return;
-    }
     let hints: &[(&str, &str)] = match &state.mode {
         Mode::Normal => &[
             ("?", "help"),
@@ -220,6 +192,21 @@ fn status(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         Mode::Prompt(_) => &[],
     };
     let mut x = area.x;
+    if let Some(told) = Told::of(state) {
+        let role = if told.is_bad { Role::Error } else { Role::Good };
+        let above = state.layout().told;
+        for (row, y) in told
+            .rows(area.width)
+            .iter()
+            .zip(above.top()..above.bottom())
+        {
+            canvas.put(above, above.x, y, row, role);
+        }
+        // On a screen that is too low for more rows it is cut.
+        if above.height == 0 {
+            x = canvas.put_within(area, x, area.y, &told.text, role, Told::room(area.width)) + 3;
+        }
+    }
     for (key, what) in hints {
         // Half a hint helps nobody, and the first ones matter most.
         let width = key.chars().count() + 1 + what.chars().count();

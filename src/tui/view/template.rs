@@ -14,7 +14,8 @@ use crate::tui::theme::Role;
 pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     let template = &state.template;
     let text = template.text();
-    let height = layout::template_height(area, !template.diagnostics.is_empty());
+    let told = template.told(area);
+    let height = layout::template_height(area, told.len());
     let rows_area = Rect { height, ..area };
     let top = state.scroll(Pane::Template).top;
     let work = at_work(state);
@@ -85,36 +86,11 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
             canvas.put(rows_area, x, y, &message, severity_role(diagnostic));
         }
     }
-    if let Some(diagnostic) = template.diagnostics.first()
-        && height < area.height
-    {
-        let below = Rect {
-            y: area.y + height,
-            height: area.height - height,
-            ..area
-        };
-        let count = template.diagnostics.len();
-        let more = if count > 1 {
-            format!(" (1 of {count})")
-        } else {
-            String::new()
-        };
-        let line = format!("✗ {}{more}", diagnostic.message);
-        canvas.put(below, below.x, below.y, &line, severity_role(diagnostic));
-        if below.height > 1 {
-            let mendable = if diagnostic.fix.is_some() {
-                "r repairs it: "
-            } else {
-                ""
-            };
-            let hint = diagnostic.hint.as_deref().unwrap_or(if template.is_valid {
-                ""
-            } else {
-                "the last valid template keeps running"
-            });
-            let hint = format!("{mendable}{hint}");
-            canvas.put(below, below.x + 2, below.y + 1, &hint, Role::Dim);
-        }
+    let role = template.diagnostics.first().map(severity_role);
+    let below = area.top() + height..area.bottom();
+    for ((text, is_hint), y) in told.iter().zip(below) {
+        let role = role.filter(|_| !is_hint).unwrap_or(Role::Dim);
+        canvas.put(area, area.x, y, text, role);
     }
 }
 
