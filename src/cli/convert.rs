@@ -24,7 +24,7 @@ use super::{derive as derive_verb, escape, input, output, wire};
 /// Carry a response schema over into a response template, or back
 ///
 /// SCHEMA is a response schema, the older form that transformers ran until 5.14, or a tokenizer_config.json that holds one. Its patterns
-/// are taken apart into fields, and every way to write them is held to samples: responses that are given, responses that the chat template
+/// are taken apart into fields, and every candidate for each is held to samples: responses that are given, responses that the chat template
 /// renders, and responses made up of the schema's own patterns. The response template goes to standard output, to standard error a report
 /// of what agrees, what cannot be carried over, and the smallest responses on which the two differ. Exit status 1 when not all samples agree.
 ///

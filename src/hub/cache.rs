@@ -241,7 +241,7 @@ mod tests {
         let none = "0".repeat(40);
         for (revision, known) in [
             ("v2", ["main", "odd"].as_slice()),
-            // What names no commit is none that could be taken.
+            // A reference without a commit in it leads nowhere.
             ("odd", &["main"]),
             (&none, &["main", "odd"]),
         ] {

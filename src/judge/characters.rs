@@ -6,7 +6,7 @@
 //! more or a word goes on from it, and the three outermost where it has more than three: a marker like `]]></b>` has a part that could be
 //! taken for all of it. More characters than these would mention the marker itself, and a run of two often is a marker. Where
 //! the name of a function or of an argument stands between such characters, texts have another word between them: `<v>`. And where what
-//! opens a text and what closes it share signs, a text may make one of the other: between `{~` and `~}`, `{` reads as `{~` again, and `}` as `~}`.
+//! opens a text and what closes it share characters, a text may make one of the other: between `{~` and `~}`, `{` reads as `{~` again, and `}` as `~}`.
 //! What closes a call behind a quoted text may stand in the texts of its arguments, which need no escape for it; and so may a longer word in the
 //! place of a marker's: `</article>` where `</a>` closes an argument. Where white space stands beside a marker that is a word, or a run of one character, a
 //! text may have a longer one: `HANOVER` for `OVER`, `-----` for `----`.
@@ -267,7 +267,7 @@ fn last_run(gap: &str) -> &str {
     &gap[last.map_or(0, |(at, c)| at + c.len_utf8())..]
 }
 
-/// Returns the text that, before the signs that `behind` begins with, says the signs that `before` ends with, and the one that behind these
+/// Returns the text that, before the characters that `behind` begins with, says the characters that `before` ends with, and the one that behind these
 /// says those of `behind`.
 fn made_of_the_other<'g>(before: &'g str, behind: &'g str) -> [&'g str; 2] {
     let (open, close) = (last_run(before), first_run(behind));
@@ -288,7 +288,7 @@ fn behind_quote(gap: &str) -> [&str; 2] {
     [pair.map_or("", |pair| &pair[1..]), pair.unwrap_or_default()]
 }
 
-/// Returns what may close a call behind the quote of its last text: of `"});` that is `});`, or `);` where the first sign is the arguments' own.
+/// Returns what may close a call behind the quote of its last text: of `"});` that is `});`, or `);` where the first character is the arguments' own.
 /// In a quoted text it needs no escape.
 fn closing(gap: &str) -> [&str; 2] {
     if !gap.starts_with(['"', '\'']) {
@@ -299,7 +299,7 @@ fn closing(gap: &str) -> [&str; 2] {
     [Some(behind), behind.get(1..)].map(|text| text.filter(is_short).unwrap_or_default())
 }
 
-/// Returns the signs and the word that the text that follows begins with, where a sign ends the word, with a longer word: `</textv` for `</text>`.
+/// Returns the characters and the word that the text that follows begins with, where a character ends the word, with a longer word: `</textv` for `</text>`.
 /// A quote ends a text by itself.
 fn longer_word(gap: &str) -> Option<String> {
     let gap = gap.trim_start();
@@ -312,7 +312,7 @@ fn longer_word(gap: &str) -> Option<String> {
 }
 
 /// Returns longer words than those that the text has beside white space, and longer runs of a character: `vOVER` and `OVERv` for a text `OVER` on a
-/// line of its own, and `-----` for `----`. The text begins or ends a turn as told. Of a longer text that is more than a word and one sign none is made, since
+/// line of its own, and `-----` for `----`. The text begins or ends a turn as told. Of a longer text that is more than a word and one punctuation character none is made, since
 /// it may have other markers in it.
 fn longer(gap: &str, begins: bool, ends: bool) -> Vec<(&str, String)> {
     let words = gap.split_whitespace();

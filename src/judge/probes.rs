@@ -18,7 +18,7 @@ pub(super) const EARLIER: &str = "Fennel crate";
 pub(super) const CONTENT: &str = "Marigold thicket";
 pub(super) const REASONING: &str = "Lantern wharf";
 pub(super) const FURTHER: &str = "Vesper quill";
-/// A text for a further key with signs in it that JSON escapes. It begins otherwise than the first, so that no response template gets by with the
+/// A text for a further key with characters in it that JSON escapes. It begins otherwise than the first, so that no response template gets by with the
 /// letter that both begin with.
 const FURTHER_SIGNS: &str = "Mauve \"vesper\" \\ and\na line quill";
 
@@ -71,7 +71,7 @@ pub(super) struct Probe {
     pub(super) plain: bool,
     /// True if it stands for its kind, and is tried in every place.
     pub(super) leads: bool,
-    /// True if no verdict is given on it. Its texts speak of words that are nearly markers, and whether those can be told apart depends on the letters and signs
+    /// True if no verdict is given on it. Its texts speak of words that are nearly markers, and whether those can be told apart depends on the letters and the punctuation
     /// of the markers alone.
     pub(super) is_beside: bool,
 }

@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(
             common(&one, &other),
             4,
-            "both go on with a sign that opens a marker, each with its own"
+            "both go on with a character that opens a marker, each with its own"
         );
     }
 }

@@ -63,7 +63,7 @@ fn inert(json: &str) -> String {
             '&' => out += "\\u0026",
             '\u{2028}' => out += "\\u2028",
             '\u{2029}' => out += "\\u2029",
-            // What a terminal would act upon, if somebody looks at the file there.
+            // A terminal would act upon these, if somebody looked at the file there.
             '\u{7f}'..='\u{9f}' => out += &format!("\\u{:04x}", c as u32),
             c => out.push(c),
         }

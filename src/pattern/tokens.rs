@@ -1,8 +1,8 @@
-//! The signs of a pattern's source with their places, as far as edits and advice about dialects need them.
+//! The tokens of a pattern's source with their places, as far as edits and advice about dialects need them.
 
 use std::ops::Range;
 
-/// One sign.
+/// One token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Token<'s> {
     pub(crate) kind: Kind,
@@ -23,13 +23,13 @@ pub(crate) enum Kind {
 }
 
 impl Token<'_> {
-    /// Returns true if it is this sign, outside sets.
+    /// Returns true if it is this token, outside sets.
     pub(crate) fn is_outside(&self, text: &str) -> bool {
         self.kind == Kind::Outside && self.text == text
     }
 }
 
-/// All signs of a source that compiles without the flag `x`; together they are the source.
+/// All tokens of a source that compiles without the flag `x`; together they are the source.
 pub(crate) fn tokens(source: &str) -> Vec<Token<'_>> {
     let mut found = Vec::new();
     let mut at = 0;

@@ -99,7 +99,7 @@ fn why_is_told_by_the_reason_where_one_is_known() {
     for (chat, reason) in [
         (
             escaped,
-            "  why        the chat template writes signs of the content otherwise than they are (*)",
+            "  why        the chat template writes characters of the content otherwise than they are (*)",
         ),
         (
             alike,

@@ -85,7 +85,7 @@ pub(crate) struct Args {
     #[arg(required_unless_present_any = ["sample", "accepts"])]
     format: Option<Format>,
 
-    /// With --format gbnf: the grammar from the first sign of a call on, and these signs, as the JSON of a request to llama.cpp
+    /// With --format gbnf: the grammar from the text that begins a call on, and these texts, its triggers, as the JSON of a request to llama.cpp
     #[arg(long, requires = "format")]
     lazy: bool,
 

@@ -123,7 +123,7 @@ pub(crate) fn about_cached(problem: Problem, id: &ModelId, folder: &Path) -> Pro
             "a model that was not made for chat has none: name the one that was made of it for chat, or give a chat template as a .jinja file",
         ),
         true => problem,
-        // What else the model may have, its hint says already.
+        // Its hint says already which other files the model has.
         false if is_without(&problem) && has_gguf(folder) => problem,
         false => problem.with_hint(bring(id)),
     }

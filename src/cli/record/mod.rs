@@ -156,7 +156,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         tools: args.given.tools()?,
         ..Fixture::default()
     };
-    // What is wrong with these is told before anything is asked or read.
+    // Mistakes in these are told before anything is asked or read.
     let template = template(args, &workspace)?;
     let chat = match &template {
         Some(found) => workspace.chat_template(&found.path, &found.text)?,

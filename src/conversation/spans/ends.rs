@@ -62,7 +62,7 @@ impl<'r> Ends<'r> {
             }
             None => text.len(),
         };
-        // What one statement writes: the end may be written by the next message's turn, before its header.
+        // One statement may write all of it: the end may be written by the next message's turn, before its header.
         let until = self.written_at(end).map_or(until, |write| until.min(write));
         let header = &text[end..until];
         let first = header.find(char::is_whitespace).unwrap_or(header.len());

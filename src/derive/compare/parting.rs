@@ -91,7 +91,7 @@ fn is_made_otherwise(constants: &BTreeSet<String>, whole: &str, cut: usize) -> b
         });
         all.map(move |one| from + one.len())
     };
-    // Whether the text from each byte on, and the text up to each byte, is made of constants and of white space between them.
+    // True where the text from that byte on, or the text up to it, is made of constants and of white space between them.
     let mut from = vec![false; whole.len() + 1];
     let mut to = from.clone();
     (from[whole.len()], to[0]) = (true, true);

@@ -135,7 +135,7 @@ pub(in crate::derive) fn differing_word(between: &str, after: &str) -> Option<(S
     let are_words = one.len() > one_rest.len() && other.len() > other_rest.len();
     let is_alike = text::common_prefix(one_rest.trim_start(), other_rest.trim_start()) > 0;
     let before = &between[..start];
-    // A word with a sign before it, as in `<|call|>`, is a part of another marker.
+    // A word with punctuation before it, as in `<|call|>`, is a part of another marker.
     let is_apart = before.ends_with(char::is_whitespace) && !before.trim().is_empty();
     (are_words && is_alike && is_apart).then(|| {
         [one_rest, other_rest]

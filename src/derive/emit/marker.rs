@@ -47,12 +47,12 @@ pub(super) enum Ids {
 /// How the name of a function is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Functions {
-    /// It has any sign in it but the first of what follows it.
+    /// It has any character in it but the first of what follows it.
     #[default]
     BeforeSign,
     /// It is a word, with dots, dashes, colons and slashes in it.
     Words,
-    /// It has any sign in it, and ends where all of what follows it stands: `to-do` in `to-do->`.
+    /// It has any character in it, and ends where all of what follows it stands: `to-do` in `to-do->`.
     BeforeMarker,
 }
 
@@ -142,7 +142,7 @@ fn is_ended_nowhere(rest: &str) -> bool {
     (is_slot || slot::stop(rest).is_empty()) && !slot::begins_apart(rest)
 }
 
-/// Returns the text that ends a name or an id, where only all of it does: ids have the sign in them that it begins with, as in `f:0` before
+/// Returns the text that ends a name or an id, where only all of it does: ids have the character in them that it begins with, as in `f:0` before
 /// `:>`, and names, as in `to-do` before `->`.
 pub(super) fn long_end(end: &str) -> Option<&str> {
     let end = end.split(slot::is_one).next().unwrap_or_default();
@@ -419,7 +419,7 @@ mod tests {
         let close = |ids| behind(&Pieces::default(), &marker, "", Captures::All, ids);
         assert_eq!(close(Ids::There), "\\.\\.\\.\\s*#\\s*(?P<id>[^\\s]+)");
         assert_eq!(close(Ids::LeftOut), "\\.\\.\\.\\s*# (?P<id>[^\\s]*)");
-        // What stands around it may be missing with it.
+        // The texts around it may be missing together with it.
         let ids = Ids::LeftOutWith("Ref: ".to_owned(), "\n".to_owned());
         let marker = format!("Use {}\nRef: {}\nNow:", slot::NAME, slot::ID);
         let names = Names {

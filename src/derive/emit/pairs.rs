@@ -99,8 +99,8 @@ enum Keys {
 fn keys(argument: &Pairs, choices: &Choices) -> Keys {
     let between = behind_key(argument).trim_start();
     let before_sign = Candidate::new(
-        "before a sign",
-        "names without the first sign of what follows them",
+        "before a character",
+        "names without the first character of what follows them",
         "names of arguments are words in most tools",
         Keys::BeforeSign,
     );
@@ -111,7 +111,7 @@ fn keys(argument: &Pairs, choices: &Choices) -> Keys {
         Candidate::new(
             "before all of it",
             "names that end where all of what follows them stands",
-            "the name of an argument may have such a sign in it",
+            "the name of an argument may have such a character in it",
             Keys::BeforeMarker,
         )
     });

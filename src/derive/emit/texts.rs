@@ -15,7 +15,7 @@ use crate::value::{Map, Value, json};
 /// The candidate that of several ends which overlap takes the last, and the reason for it where they end a turn.
 const LAST_OF_RUN: &str = "the last of a run";
 const UPON_SIGNS: &str =
-    "a text may end with signs of what ends the turn, before that itself or before a call";
+    "a text may end with characters of what ends the turn, before that itself or before a call";
 
 /// The region of the content.
 pub(super) fn content(
@@ -652,7 +652,7 @@ fn last_of_run(close: &str) -> Option<String> {
 fn last_candidate(pattern: String) -> Candidate<Delimiter> {
     super::pattern_candidate(
         LAST_OF_RUN,
-        "a reasoning may end with signs of what closes it, which then stands upon them",
+        "a reasoning may end with characters of what closes it, which then stands upon them",
         pattern,
     )
 }

@@ -47,7 +47,7 @@ pub(super) fn pattern(argument: &Pairs) -> String {
     )
 }
 
-/// A pattern for what an argument begins with, up to its value and with the first sign of that where the values are JSON.
+/// A pattern for what an argument begins with, up to its value and with the first character of that where the values are JSON.
 pub(super) fn beginning(argument: &Pairs) -> String {
     let value = match argument.are_json() {
         true => value_beginning(argument),

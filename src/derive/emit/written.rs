@@ -78,14 +78,14 @@ fn not_others(analysis: &Analysis, calls: &ToolCalls) -> String {
 fn functions(calls: &ToolCalls, choices: &Choices) -> Functions {
     let any = Candidate::new(
         "up to what follows them",
-        "names with any sign but those that follow them",
+        "names with any character but those that follow them",
         "the chat template writes a name as it is",
         Functions::BeforeSign,
     );
     let words = Candidate::new(
         "words",
         "names that are words, with dots, dashes, colons and slashes in them",
-        "functions have such names, and other signs before what follows a name are text",
+        "functions have such names, and other characters before what follows a name are text",
         Functions::Words,
     );
     let rest = calls.call.0.split_once(slot::NAME).map(|(_, rest)| rest);
@@ -93,7 +93,7 @@ fn functions(calls: &ToolCalls, choices: &Choices) -> Functions {
         Candidate::new(
             "up to all of what follows them",
             "names that end where all of what follows them stands",
-            "the name of a function may have the first sign of that in it",
+            "the name of a function may have the first character of that in it",
             Functions::BeforeMarker,
         )
     });
@@ -419,7 +419,7 @@ impl<'a> Written<'a> {
         } else {
             Captures::Name
         };
-        // A text of the arguments may have the same marker in it; and so may a list of them, where the marker is made of the signs of JSON.
+        // A text of the arguments may have the same marker in it; and so may a list of them, where the marker is made of the characters of JSON.
         let tokens = match &self.calls.body {
             body if body.is_json() && behind.starts_with([',', ']', '}']) => {
                 Some(Tokens::json().any())

@@ -300,8 +300,8 @@ fn told_apart(known: &[String], last: Vec<String>) -> (Vec<String>, Vec<String>)
     (whole, rests)
 }
 
-/// Returns the document with each field but the content opened only before the sign with which all its regions in these responses begin, and the
-/// changes in words; `None` where no field has such a sign.
+/// Returns the document with each field but the content opened only before the character with which all its regions in these responses begin, and the
+/// changes in words; `None` where no field has such a character.
 fn begun(
     document: &Document,
     template: &Arc<ResponseTemplate>,

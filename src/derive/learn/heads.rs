@@ -118,7 +118,7 @@ impl<'t> Tokens<'t> {
         let mut tokens: Vec<String> = Vec::new();
         for ends in cuts.windows(2) {
             let part = &word[ends[0]..ends[1]];
-            // Signs alone are a part of the token beside them.
+            // Punctuation alone is a part of the token beside it.
             match tokens
                 .last_mut()
                 .filter(|last| !has_word(part) || !has_word(last))

@@ -399,7 +399,7 @@ impl Context<'_> {
     }
 
     /// Conditions that no string of JSON is open since the region began, in a pattern and in words, for a region of JSON. A string may have in
-    /// it what looks like the beginning of a region, with other signs in the place of the name.
+    /// it what looks like the beginning of a region, with other characters in the place of the name.
     fn outside_strings(&self) -> Vec<(String, &'static str)> {
         let is_json = self.field.content.as_deref() == Some("json");
         let Some(open) = self.field.open.as_ref().filter(|_| is_json) else {

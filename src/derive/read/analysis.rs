@@ -257,7 +257,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
         .calls
         .as_ref()
         .map_or_else(Vec::new, ToolCalls::limits);
-    // The signs of texts that are JSON are those of JSON, which is read.
+    // The characters of texts that are JSON are those of JSON, which is read.
     if renderer.json_texts.is_empty() {
         limits.extend(escaped::limits(
             dialect.reasoning.is_some(),

@@ -1,14 +1,14 @@
-//! Signs of a text that a chat template writes otherwise than they are: `<` as `&lt;`, or not at all, or a line feed with an indentation behind it.
+//! Characters of a text that a chat template writes otherwise than they are: `<` as `&lt;`, or not at all, or a line feed with an indentation behind it.
 //!
 //! No content parser of the format takes that back, but for the escapes of JSON, and texts that are written as JSON are read before. So a
-//! text with such a sign in it is lost, whatever the response template. Each sign is tried between two words. First all of them are
-//! tried in one text, which is written as it is by nearly every chat template: that costs one render, and one more for each sign
+//! text with such a character in it is lost, whatever the response template. Each character is tried between two words. First all of them are
+//! tried in one text, which is written as it is by nearly every chat template: that costs one render, and one more for each character
 //! where it is not.
 
 use super::limit::{Limit, Lost, Part};
 use crate::derive::probe::{self, Assistant};
 
-/// The signs that are tried: those of ASCII, and a line feed.
+/// The characters that are tried: those of ASCII, and a line feed.
 const TRIED: &str = "!#$%&()*+,-./:;<=>?@[]^_`\n{|}~\\'\"";
 
 /// The characters beside a line feed at which Python takes a text apart into lines.
@@ -20,7 +20,7 @@ fn ends_line(sign: char) -> bool {
     sign == '\n' || OTHER_LINE_ENDS.contains(&sign)
 }
 
-/// Signs that are written otherwise.
+/// Characters that are written otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::derive) struct Escaped {
     pub(in crate::derive) signs: String,
@@ -29,7 +29,7 @@ pub(in crate::derive) struct Escaped {
 }
 
 impl Escaped {
-    /// Finds the signs that are written otherwise between two words. `written` is what the chat template writes for a text; `None` where that
+    /// Finds the characters that are written otherwise between two words. `written` is what the chat template writes for a text; `None` where that
     /// is not found, from which nothing follows.
     pub(in crate::derive) fn find(
         words: [&str; 2],
@@ -77,7 +77,7 @@ impl Escaped {
         let signs: Vec<String> = visible.map(String::from).chain(line_end).collect();
         Limit {
             text: format!(
-                "the chat template writes signs of {what} otherwise than they are ({}), like {example:?}, which no content parser undoes",
+                "the chat template writes characters of {what} otherwise than they are ({}), like {example:?}, which no content parser undoes",
                 signs.join(" ")
             ),
             lost: Lost::Signs(part, self.signs.clone()),
@@ -128,7 +128,7 @@ mod tests {
         let written = |text: &str| Some(text.replace('<', "&lt;").replace('*', ""));
         let found = Escaped::find(["opal", "drift"], written).unwrap();
         assert_eq!((found.signs.as_str(), found.example.as_str()), ("*<", ""));
-        // Where a text is not found with a sign, the chat template may take it for something else.
+        // Where a text is not found with a character, the chat template may take it for something else.
         let cut = |text: &str| (!text.contains('<')).then(|| text.replace('&', "&amp;"));
         let found = Escaped::find(["opal", "drift"], cut).unwrap();
         assert_eq!(

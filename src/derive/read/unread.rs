@@ -9,7 +9,7 @@ use crate::value::Value;
 pub(in crate::derive) struct Unread {
     /// Texts with characters that are escaped.
     pub(in crate::derive) texts: Option<String>,
-    /// Signs of texts that are written otherwise.
+    /// Characters of texts that are written otherwise.
     pub(in crate::derive) signs: Option<Escaped>,
     pub(in crate::derive) arrays: Option<String>,
     pub(in crate::derive) objects: Option<String>,
@@ -34,7 +34,7 @@ impl Unread {
         let found = [
             limit(
                 &self.texts,
-                "signs in the text of an argument are escaped, which no content parser undoes",
+                "characters in the text of an argument are escaped, which no content parser undoes",
                 |message| {
                     limit::any_value(message, &|value| value.as_str().is_some_and(is_escaped))
                 },

@@ -314,7 +314,7 @@ fn all_words_close_a_reasoning_where_one_would_do_otherwise() {
     );
 }
 
-/// Texts of every day have words and signs within a line that a format has on a line of its own.
+/// Texts of every day have words and punctuation within a line that a format has on a line of its own.
 #[test]
 fn markers_on_a_line_of_their_own_are_told_from_those_within_a_line() {
     let content = "{{ m.content or '' }}";

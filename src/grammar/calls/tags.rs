@@ -45,7 +45,7 @@ impl Calls<'_> {
         if let (Some(_), Some(name)) = (&further, &tool.name) {
             self.note(
                 "undeclared-arguments",
-                format!("`{name}` takes arguments that its schema does not declare: their names are letters, digits and the signs _ - . and nothing keeps a model from writing one twice"),
+                format!("`{name}` takes arguments that its schema does not declare: their names are letters, digits and the characters _ - . and nothing keeps a model from writing one twice"),
             );
         }
         let further = further.map(|types| self.tag(None, types, &tool.parameters, around));

@@ -1,4 +1,4 @@
-//! Texts that have the very signs in them that the chat template writes next to texts.
+//! Texts that have the very characters in them that the chat template writes next to texts.
 
 use super::*;
 
@@ -94,7 +94,7 @@ fn signs_of_calls_stand_in_answers() {
     ));
 }
 
-/// Two signs are less than a marker where more stands there.
+/// Two characters are less than a marker where more stands there.
 #[test]
 fn two_signs_that_begin_a_marker_stand_in_texts() {
     let calls = CALLED.replace("</c>", "/></c>");

@@ -160,7 +160,7 @@ fn the_words_of_the_constants_are_said_in_prose() {
     assert_kinds(&judgement, &[Kind::Reasoning], &[Kind::Content]);
 }
 
-/// A word that turns are marked with is no plain prose, as a marker with signs is none.
+/// A word that turns are marked with is no plain prose, as a marker with punctuation is none.
 #[test]
 fn words_of_turns_are_not_said() {
     let chat = chat("quoth {{ m.content }} voila", "");
@@ -201,7 +201,7 @@ fn common_words_are_said() {
     ));
 }
 
-/// A sign that ends a sentence or a part of one is no marker where the chat template has none, nor is a line feed.
+/// Punctuation that ends a sentence or a part of one is no marker where the chat template has none, nor is a line feed.
 #[test]
 fn punctuation_is_prose() {
     for character in [".", ",", ";", ":", "!", "(", "\n", "-", "1"] {
@@ -343,7 +343,7 @@ fn texts_that_are_written_alike_are_not_excused() {
 }
 
 /// Changes that a chat template makes to few messages are seen: to line ends of other systems, to a number alone, to a text that begins with a
-/// sign that it asks for, to the digits of a float, to the order of the calls, and to a marker by the value of a kwarg.
+/// character that it asks for, to the digits of a float, to the order of the calls, and to a marker by the value of a kwarg.
 #[test]
 fn what_is_lost_of_few_messages_is_seen() {
     let said = |how: &str| chat(&format!("<t>{how}</t>"), "");
@@ -446,7 +446,7 @@ fn the_last_argument_may_end_with_white_space() {
     }
 }
 
-/// Files have the words in them that close something elsewhere, within longer words, and its signs within a line.
+/// Files have the words in them that close something elsewhere, within longer words, and its punctuation within a line.
 #[test]
 fn what_closes_a_call_on_a_line_of_its_own_stands_in_files() {
     for marker in ["end", "stop", "\"\"\"", "<"] {
@@ -502,7 +502,7 @@ fn the_last_argument_of_a_call_may_end_with_what_opens_a_text() {
     assert!(!lost("(?:(?:\\\\[|\\\\), )[^(=,' ]*\\\\(|, )[^(=,']*='"));
 }
 
-/// A marker on a line of its own is no marker within a line, where texts of every day have the same word or sign.
+/// A marker on a line of its own is no marker within a line, where texts of every day have the same word or character.
 #[test]
 fn texts_of_every_day_have_markers_without_their_lines() {
     for marker in ["over", "STOP", "==", "--"] {

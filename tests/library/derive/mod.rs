@@ -140,7 +140,7 @@ fn reasoning_that_the_last_turn_is_prefilled_with() {
     assert_eq!(smallest.response.trim_start(), "Marigold thicket<end>");
     let content = smallest.parsed.get("content");
     assert!(content.is_none_or(|content| content.as_str() == Some("")));
-    // What an earlier turn shows, and the same with a reasoning written in by hand.
+    // An earlier turn shows the first of these; the second is the same with a reasoning written in by hand.
     let cases = &derivation.cases;
     assert!(
         cases
@@ -488,7 +488,7 @@ fn what_looks_like_the_next_call_in_an_argument() {
     }
 }
 
-/// White space that models vary: around the parts of a call's markers, around the name, between the signs of JSON, after the end.
+/// White space that models vary: around the parts of a call's markers, around the name, between the characters of JSON, after the end.
 #[test]
 fn white_space_that_models_vary() {
     let each = |call: &str| {

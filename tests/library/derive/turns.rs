@@ -64,14 +64,14 @@ fn signs_that_are_written_otherwise_are_told() {
     only_inexpressible(
         &escaped,
         &[
-            "signs of the content otherwise than they are (& < > ' \")",
-            "signs of a reasoning otherwise than they are (& < > ' \")",
+            "characters of the content otherwise than they are (& < > ' \")",
+            "characters of a reasoning otherwise than they are (& < > ' \")",
         ],
     );
     let left_out = told("{{ m.thinking }}", "{{ m.content | replace('*', '') }}");
     only_inexpressible(
         &left_out,
-        &["signs of the content otherwise than they are (*)"],
+        &["characters of the content otherwise than they are (*)"],
     );
     let as_they_are = told("{{ m.thinking }}", "{{ m.content }}");
     assert_eq!(as_they_are.verdict, Verdict::Proved);
