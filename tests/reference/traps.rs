@@ -244,10 +244,10 @@ fn what_is_left_is_meant_everywhere() {
 fn page(all: &Linted, served: &Linted) -> String {
     let mut out = format!(
         "# Traps that derived response templates keep out of\n\n\
-         Every response template that is derived from a chat template at hand, linted with every rule at its strictest, the chat \
-         template beside it: {} for transformers, and {} for vLLM and SGLang, from the project's own. This page is written by \
-         `OBVERSE_UPDATE=1 cargo test --test reference traps -- --ignored`; the same test without it fails when the page is stale, and when anything is \
-         found that is not meant.\n\n\
+         A response template is derived from every chat template at hand for transformers ({} of them), and from each of the project's own for vLLM and \
+         SGLang ({} of them). Each is linted here with every rule at its strictest, with its chat template beside it, and the table says how often each rule finds \
+         something.\n\nThis page is written by `OBVERSE_UPDATE=1 cargo test --test reference traps -- --ignored`; the same test without it fails when the page is \
+         stale, and when anything is found that is not meant.\n\n\
          | rule | finds | for transformers | for servers |\n|---|---|---|---|\n",
         all.derived, served.derived
     );
