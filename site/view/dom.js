@@ -39,7 +39,7 @@ export function fill(element, ...children) {
 }
 
 /**
- * A text with signs that nobody sees, or that turn others around, spelled out.
+ * A text with characters that nobody sees, or that turn others around, spelled out.
  * @param {string} text
  */
 export function visible(text) {

@@ -119,7 +119,7 @@ impl Disallowed {
 /// assert!(acceptor.next().contains(&Next::Text("</t>".to_owned())));
 /// acceptor.feed("</t>Four")?;
 /// assert!(acceptor.is_complete());
-/// // A second thought is not read, so that its sign must not be written: not up to its end.
+/// // A second thought is not read, so that its delimiter must not be written: not up to its end.
 /// assert_eq!(acceptor.feed(" <t>").unwrap_err().at(), 25);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

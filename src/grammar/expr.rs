@@ -70,7 +70,7 @@ pub(crate) struct Arena {
 pub(crate) const OR_PYTHON: &str = "or-python";
 
 /// The tag of a name that is not known. Who reads takes it to what follows, whatever stands in it; who writes keeps to letters, digits
-/// and a few signs.
+/// and a few characters of punctuation.
 pub(crate) const ANY_NAME: &str = "any-name";
 
 /// The tag of a value of any type. Who reads takes it for the first of these that ends where something follows.

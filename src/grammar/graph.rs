@@ -106,7 +106,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns what may be written from the first sign of a call on, with the texts by which that is seen. Nothing where no call may be
+    /// Returns what may be written from the first trigger of a call on, with the texts by which that is seen. Nothing where no call may be
     /// written, or nothing shows that one begins.
     pub(super) fn lazy(&mut self, begun: &Begun) -> Lazy {
         let format = self.format;
@@ -119,7 +119,7 @@ impl<'a> Walk<'a> {
             triggers: Vec::new(),
             is_unseen: false,
         };
-        // The prompt may have written the sign of the first call, or a part of it.
+        // The prompt may have written the trigger of the first call, or a part of it.
         if let Begun::Before { edges, .. } = begun {
             lazy.is_unseen = edges.iter().filter(|rest| is_call(rest.to)).any(|rest| {
                 let wholes = format.edges.iter();

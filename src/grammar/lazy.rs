@@ -1,8 +1,8 @@
-//! Grammars that are held from the first sign of a call on: a model writes what it likes until then.
+//! Grammars that are held from the first trigger of a call on: a model writes what it likes until then.
 //!
-//! The signs are those at which a response template would end the answer and begin a call, so nothing that is a call to
-//! whoever reads escapes the grammar. Where such a sign stands in what is no call, too, as `>>>` does where `>>>all` opens an answer and
-//! `>>>find` a call, the sign of each call is as much of it as tells it from the others: `>>>f`. Of a tool that nobody named is
+//! The triggers are those at which a response template would end the answer and begin a call, so nothing that is a call to
+//! whoever reads escapes the grammar. Where such a trigger stands in what is no call, too, as `>>>` does where `>>>all` opens an answer and
+//! `>>>find` a call, the trigger of each call is as much of it as tells it from the others: `>>>f`. Of a tool that nobody named is
 //! then nothing held, since nothing shows that it begins.
 
 use super::avoid::{Avoid, Piece};
@@ -13,13 +13,13 @@ use super::format::{Edge, Format, GraphNode, Kind};
 #[derive(Debug, Clone)]
 pub(crate) struct Lazy {
     pub(crate) root: Id,
-    /// The signs that a call begins; none where it cannot be seen.
+    /// The triggers with which a call begins; none where it cannot be seen.
     pub(crate) triggers: Vec<Trigger>,
-    /// True if a call may begin without any sign, which is then not held.
+    /// True if a call may begin without any trigger, which is then not held.
     pub(crate) is_unseen: bool,
 }
 
-/// A sign that a call begins.
+/// A text with which a call begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trigger {
     /// This text.
@@ -28,7 +28,7 @@ pub(crate) enum Trigger {
     Pattern(String),
 }
 
-/// The texts in which signs are looked for.
+/// The texts in which triggers are looked for.
 #[derive(Debug)]
 pub(crate) struct Signs<'f> {
     /// The sequences that the response template ends a text at.
@@ -63,12 +63,12 @@ impl<'f> Signs<'f> {
         }
     }
 
-    /// The signs in the text with which a call begins, behind which one of these names stands; empty where nothing shows that it begins.
+    /// The triggers in the text with which a call begins, behind which one of these names stands; empty where nothing shows that it begins.
     pub(crate) fn of_call(&self, text: &str, heads: &[String]) -> Vec<Trigger> {
         match self.read(text) {
             Some(way) if self.is_apart(&Avoid::new([way.clone()])) => return vec![sign(&way)],
             Some(_) => {}
-            // The name of a tool alone is no sign: it stands in texts.
+            // The name of a tool alone is no trigger: it stands in texts.
             None => return Vec::new(),
         }
         let mut signs = Vec::new();
@@ -92,7 +92,7 @@ impl<'f> Signs<'f> {
         signs
     }
 
-    /// The sign by which the response template knows the call.
+    /// The trigger by which the response template knows the call.
     fn read(&self, text: &str) -> Option<Vec<Piece>> {
         let begins = |piece: &Piece| matches!(piece, Piece::Text(known) if text.starts_with(known));
         let ways = || {
@@ -108,14 +108,14 @@ impl<'f> Signs<'f> {
         }
     }
 
-    /// Returns true if the sign stands in nothing that is written before the first call.
+    /// Returns true if the trigger stands in nothing that is written before the first call.
     fn is_apart(&self, sign: &Avoid) -> bool {
         self.before.iter().all(|text| sign.allows(text))
     }
 }
 
 impl Edge {
-    /// Where in the text the sign of the call begins that it leads to.
+    /// Where in the text the trigger of the call begins that it leads to.
     pub(crate) fn sign(&self) -> usize {
         let text = &self.text[self.opens..];
         self.text.len() - text.trim_start().len()

@@ -5,7 +5,7 @@ use super::chars::Chars;
 use super::expr::{Expr, Id};
 use super::{Avoid, Grammar};
 
-/// Words that free texts are made of: plain ones, and signs that formats are made of.
+/// Words that free texts are made of: plain ones, and punctuation that formats are made of.
 const WORDS: &[&str] = &[
     "a",
     "the",

@@ -1,6 +1,6 @@
 //! A page in one file: the styles and scripts of the playground around what is to be shown.
 //!
-//! What is shown is hostile. It stands in the file as JSON in which no sign is left that HTML acts upon, and the scripts put it on the page
+//! What is shown is hostile. It stands in the file as JSON in which no character is left that HTML acts upon, and the scripts put it on the page
 //! as text alone. Only the scripts that are in the file run, and they reach nothing: the policy at its head says so.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

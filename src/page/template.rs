@@ -176,7 +176,7 @@ fn evidence(pattern: &Pattern, is_anchor: bool, markers: &[Marker]) -> Vec<usize
     found.map(|(index, _)| index).collect()
 }
 
-/// The source of a pattern without the backslashes before signs.
+/// The source of a pattern without the backslashes before punctuation.
 fn unescaped(source: &str) -> String {
     let mut text = String::with_capacity(source.len());
     let mut chars = source.chars().peekable();

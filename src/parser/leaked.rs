@@ -11,7 +11,7 @@ use crate::value::{Map, Value, python};
 ///
 /// Of a response template these are the fixed texts of its delimiters ([`fixed_texts`]): a literal, or of a pattern each run of
 /// plain characters. White space around such a text is no part of it. It counts if prose and JSON do not write it anyway:
-/// it has a letter or a digit, and a sign that is neither that nor white space nor `_`, and no quote or brace. `</think>`,
+/// it has a letter or a digit, and a character that is neither that nor white space nor `_`, and no quote or brace. `</think>`,
 /// `[TOOL_CALLS]` and `to=functions.` count; `final`, `>>>` and `{"name": "` do not.
 #[derive(Debug, Clone, Default)]
 pub struct Markers {

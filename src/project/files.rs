@@ -65,7 +65,7 @@ pub(super) fn find_outermost(root: &Path, globs: &[String]) -> Vec<PathBuf> {
     outermost
 }
 
-/// The folder that a glob begins in: what stands before its first sign.
+/// The folder that a glob begins in: what stands before its first wildcard.
 pub(super) fn literal_folder(glob: &str) -> &str {
     match glob.find(['*', '?', '[', '{']) {
         None => glob,

@@ -287,7 +287,7 @@ impl Project {
         }
     }
 
-    /// Where a response template's new fixtures belong: what stands before the first sign of the first glob for its fixtures. That
+    /// Where a response template's new fixtures belong: what stands before the first wildcard of the first glob for its fixtures. That
     /// is a suite when it ends in `.jsonl`, and a folder of fixtures otherwise.
     pub fn fixture_place(&self, path: &Path) -> Option<PathBuf> {
         let relative = self.relative(path)?;

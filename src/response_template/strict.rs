@@ -340,7 +340,7 @@ pub(crate) fn split_group<'p>(pattern: &'p str, name: &str) -> Option<(&'p str, 
     None
 }
 
-/// The texts that a pattern stands for, as vLLM takes it apart: characters, escapes of signs and of `\n`, `\r` and `\t`, groups without a
+/// The texts that a pattern stands for, as vLLM takes it apart: characters, escapes of punctuation and of `\n`, `\r` and `\t`, groups without a
 /// name, alternatives, `?`, and with `ahead` a look-ahead at the end, whose text stands behind [`AHEAD`]. `None` where there is anything else,
 /// or more than [`MAX_TEXTS`] on the way.
 pub(crate) fn texts_of(pattern: &str, ahead: bool) -> Option<Vec<String>> {

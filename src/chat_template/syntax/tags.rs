@@ -24,7 +24,7 @@ pub(crate) struct Tag {
 }
 
 impl Tag {
-    /// Returns the range between its braces and signs.
+    /// Returns the range between its braces, without the dash or plus at either of them.
     pub(crate) fn inner(&self, source: &str) -> Range<usize> {
         let text = &source[self.range.clone()];
         let start = 2 + usize::from(matches!(text.as_bytes().get(2), Some(b'-' | b'+')));

@@ -2,7 +2,7 @@
 //!
 //! A conversation is spelled as a word, a letter a message: `s` system, `d` developer, `u` user, `a` an answer, `r` an answer with
 //! reasoning, `e` an answer without a text, `c` a call, `q` a call behind reasoning, `k` an answer with two calls, `t` the result of the next call without one.
-//! All texts are words that occur once, so that each can be found; where signs and space are of interest, they have those too.
+//! All texts are words that occur once, so that each can be found; where punctuation and space are of interest, they have those too.
 
 use crate::conversation::render::{CALLS, Talk, object};
 use crate::value::{Map, Value};
@@ -22,7 +22,7 @@ const SECOND: [&str; 12] = [
 pub(crate) enum Dress {
     /// Words.
     Plain,
-    /// Words with space around them, and signs that some write otherwise.
+    /// Words with space around them, and characters that some write otherwise.
     Signs,
     /// Results without the names and ids of their calls.
     Bare,

@@ -13,7 +13,7 @@ pub(super) enum Daring {
     Plain,
     /// Words alone, in any order of messages.
     Loose,
-    /// Empty texts, signs, other scripts, texts that look like headers.
+    /// Empty texts, punctuation, other scripts, texts that look like headers.
     Hostile,
 }
 

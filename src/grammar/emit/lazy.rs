@@ -1,7 +1,7 @@
-//! GBNF that is held from the first sign of a call on, as a request to llama.cpp's server has it: `grammar`, `grammar_lazy`,
+//! GBNF that is held from the first trigger of a call on, as a request to llama.cpp's server has it: `grammar`, `grammar_lazy`,
 //! `grammar_triggers` and `preserved_tokens`.
 //!
-//! The server looks for the signs in all that was written and gives the grammar the text from the sign on, so the grammar begins
+//! The server looks for the triggers in all that was written and gives the grammar the text from the trigger on, so the grammar begins
 //! with it.
 
 use super::{Finding, Text, extend, gbnf};

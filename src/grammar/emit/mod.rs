@@ -19,7 +19,7 @@ pub enum Language {
     Gbnf,
     /// These as xgrammar reads them, whose EBNF writes tokens differently.
     Ebnf,
-    /// The grammar of llama.cpp from the first sign of a call on, with these signs, as JSON with the keys of a request.
+    /// The grammar of llama.cpp from the first trigger of a call on, with these triggers, as JSON with the keys of a request.
     LazyGbnf,
     /// Lark as llguidance reads it.
     Lark,

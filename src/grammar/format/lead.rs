@@ -54,7 +54,7 @@ pub(super) fn of(
             Some(_) => "",
             None => blank,
         });
-        // A sign may stand apart from what is before it where a letter does not.
+        // Punctuation may stand apart from what is before it where a letter does not.
         if !said.starts_with(char::is_alphanumeric) {
             if signed.len() < TRIES && !signed.contains(&said) {
                 signed.push(said);

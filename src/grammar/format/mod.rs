@@ -524,7 +524,7 @@ fn pieces(way: &[Sought]) -> Vec<Piece> {
 }
 
 /// The end of a beginning that ends with these pieces. Where they are one character that is repeated, what comes next and cannot be that character
-/// belongs to it: of `>>>>find` it tells that the call begins behind the first sign.
+/// belongs to it: of `>>>>find` it tells that the call begins behind the first character.
 fn told_from_run(pieces: &[Piece], end: usize) -> usize {
     let [Piece::Text(text)] = &pieces[..end] else {
         return end;

@@ -57,7 +57,7 @@ struct Parser {
 
 impl Parser {
     fn peek(&self) -> &Token {
-        // The last sign is never passed.
+        // The last token is never passed.
         &self.tokens[self.next.min(self.tokens.len() - 1)].0
     }
 

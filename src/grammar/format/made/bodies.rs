@@ -351,7 +351,7 @@ fn tags(content: &ContentParser) -> Vec<Body> {
     bodies
 }
 
-/// Arguments one a line: with a blank behind the sign and without.
+/// Arguments one a line: with a blank behind the colon and without.
 fn lines(content: &ContentParser) -> Vec<Body> {
     let Some(Form::Lines(form)) = content.form() else {
         return Vec::new();
