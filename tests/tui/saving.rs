@@ -31,7 +31,7 @@ fn a_fixture_is_saved_after_a_look() {
       ┌ save this fixture? y n ──────────────────────────────────────────────────┐
       │cases/hello/response.txt (new)                                            │──
       │+Hello<|im_end|>                                                          │
-      │cases/hello/expected.json (new)                                           │l…
+      │cases/hello/expected.json (new)                                           │
       │+{                                                                        │
       │+  "content": "Hello"                                                     │
     ─5│+}                                                                        │

@@ -2,16 +2,18 @@
 
 use super::glyph::{glyph, line};
 
-/// The rows of a text that is read, each of at most `width` columns. A word that is wider than a row is broken.
+/// The rows of a text that is read, each of at most `width` columns. A word that is wider than a row is broken. Several spaces within a row
+/// stay several, since the text may quote another.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut rows = Vec::new();
     let mut row = String::new();
     let mut used = 0;
-    for word in text.split_whitespace() {
+    for word in text.split([' ', '\n']) {
         let word = line(word, usize::MAX);
         let taken = columns(&word);
         if !row.is_empty() && used + 1 + taken > width {
-            rows.push(std::mem::take(&mut row));
+            rows.push(row.trim_end().to_owned());
+            row.clear();
             used = 0;
         }
         if !row.is_empty() {
@@ -64,7 +66,7 @@ mod tests {
     fn rows_end_between_words() {
         let text = "one two  three\nfour";
         assert_eq!(wrapped(text, 8), ["one two", "three", "four"]);
-        assert_eq!(wrapped(text, 100), ["one two three four"]);
+        assert_eq!(wrapped(text, 100), ["one two  three four"]);
         assert_eq!(wrapped("", 8), [""]);
     }
 

@@ -7,7 +7,7 @@ use crate::derive::{Piece, Side, diff};
 use crate::tui::layout;
 use crate::tui::layout::Pane;
 use crate::tui::state::{Derivation, Marker, State};
-use crate::tui::text::{Rows, glyph};
+use crate::tui::text::{Rows, glyph, wrapped_to};
 use crate::tui::theme::Role;
 use crate::value::json;
 
@@ -63,12 +63,19 @@ fn markers(derivation: &Derivation, chosen: usize, area: Rect, canvas: &mut Canv
     }
 }
 
-/// Draws how the marker was read off and what writes it, a line each, and returns the area that is left.
+/// Draws how the marker was read off and what writes it, and returns the area that is left.
 fn told(notes: &[Option<String>], area: Rect, canvas: &mut Canvas<'_>) -> Rect {
     let mut left = area;
-    for note in notes.iter().flatten() {
+    // The renders below need the rows of a low pane.
+    let most = if area.height > 8 { 2 } else { 1 };
+    let width = usize::from(area.width).saturating_sub(1);
+    for row in notes
+        .iter()
+        .flatten()
+        .flat_map(|note| wrapped_to(note, width, most))
+    {
         if left.height > 0 {
-            canvas.put(left, left.x, left.y, &format!(" {note}"), Role::Dim);
+            canvas.put(left, left.x + 1, left.y, &row, Role::Dim);
             left.y += 1;
             left.height -= 1;
         }

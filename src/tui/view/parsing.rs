@@ -10,7 +10,7 @@ use crate::replay::{Moment, Watch, spelled};
 use crate::tui::layout::Pane;
 use crate::tui::state::detail::SHOWN;
 use crate::tui::state::{Allowed, Answer, State};
-use crate::tui::text::line;
+use crate::tui::text::{columns, line};
 use crate::tui::theme::Role;
 use crate::value::json;
 
@@ -18,7 +18,7 @@ type Line = Vec<(String, Role)>;
 
 pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     let room = usize::from(area.width.saturating_sub(1)).max(1);
-    let lines: Vec<Line> = lines(state)
+    let lines: Vec<Line> = lines(state, room)
         .into_iter()
         .flat_map(|line| match line.last() {
             Some((_, Role::Warning)) => wrapped(&line, room),
@@ -64,7 +64,7 @@ fn wrapped(line: &Line, room: usize) -> Vec<Line> {
     rows
 }
 
-fn lines(state: &State) -> Vec<Line> {
+fn lines(state: &State, room: usize) -> Vec<Line> {
     let now = state.now();
     let mut lines = vec![region(&now)];
     let held = now.held();
@@ -78,7 +78,7 @@ fn lines(state: &State) -> Vec<Line> {
         allowed(&answer, &mut lines);
     }
     if now.status() == Status::Reading {
-        watched(&now, &mut lines);
+        watched(&now, room, &mut lines);
     }
     if let Some(region) = now.open() {
         for (name, value) in &region.captures {
@@ -185,7 +185,7 @@ fn region(now: &Moment<'_>) -> Line {
 }
 
 /// The delimiters, those that are under way first.
-fn watched(now: &Moment<'_>, lines: &mut Vec<Line>) {
+fn watched(now: &Moment<'_>, room: usize, lines: &mut Vec<Line>) {
     let under_way = now.watches();
     let of = |field: usize, side: Edge| {
         under_way
@@ -212,7 +212,12 @@ fn watched(now: &Moment<'_>, lines: &mut Vec<Line>) {
                 Role::Dim
             },
         ));
-        row.push((format!(" {}", pattern.engine().name()), Role::Dim));
+        // How it is matched is of less interest than the delimiter, and half of a name is of none.
+        let engine = format!(" {}", pattern.engine().name());
+        let taken: usize = row.iter().map(|(text, _)| columns(text)).sum();
+        if taken + columns(&engine) <= room {
+            row.push((engine, Role::Dim));
+        }
         lines.push(row);
         if let Some(watch) = watch {
             lines.push(vec![(
