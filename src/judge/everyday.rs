@@ -7,7 +7,7 @@
 use super::message::Assistant;
 use super::probes::{CONTENT, Probe, beside, calling, other};
 
-/// Texts of every day, in which words and signs stand within a line, or go on, that formats may have on a line of their own.
+/// Texts of every day, in which words and punctuation stand within a line, or go on, that formats may have on a line of their own.
 const EVERYDAY: [&str; 11] = [
     "you can use a hammer, run it twice, do as they do, let x be, set y to z, and call me later",
     "moreover the Endpoint is over now: STOP in red, all DONE, Observations of a good morning, hover",
@@ -22,7 +22,7 @@ const EVERYDAY: [&str; 11] = [
     "BEGIN;\nEND;\nassert x\nasync y",
 ];
 
-/// The texts of every day in which none of these constants stands as it is written. A text that says a marker is not tried, and a single sign makes none.
+/// The texts of every day in which none of these constants stands as it is written. A text that says a marker is not tried, and a single character makes none.
 fn everyday(constants: &[&str]) -> impl Iterator<Item = &'static str> {
     let is_marker = |constant: &&&str| constant.trim().chars().nth(1).is_some();
     let markers: Vec<&str> = constants.iter().filter(is_marker).copied().collect();
