@@ -244,7 +244,7 @@ mod tests {
         };
         for (own, other, is_so) in [
             (("$%%a b", "c"), ("$", "a b%%c"), true),
-            (("%%a%", "c"), ("%", "a%%%c"), true),
+            (("a%%b%", "c"), ("a", "b%%%c"), true),
             // A content that stands before the reasoning.
             (("c", "a%%b"), ("b%%c", "a"), true),
             (("a", "c"), ("a", "c"), false),

@@ -56,7 +56,8 @@ pub(super) fn stricter(source: &str, places: &[Place<'_>]) -> Vec<(String, &'sta
     }
     if optional > 1 {
         let pattern = changed(source, |way| {
-            (0..optional).fold(way.to_owned(), |way, _| with_groups(&way, 0))
+            let numbers = (0..optional).rev();
+            numbers.fold(way.to_owned(), |way, number| with_groups(&way, number))
         });
         all.push((pattern, "with the markers before it that models leave out"));
     }

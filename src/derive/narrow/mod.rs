@@ -385,7 +385,7 @@ impl Context<'_> {
             .then(|| format!("{}(?={next})", grouped(source)))
     }
 
-    /// What opens a region where what closes it follows; `None` for what closes one.
+    /// The delimiter where what closes the region follows; `None` for one that closes a region.
     ///
     /// A response that begins so is held back until that is seen, so that this is proposed last.
     fn where_it_is_closed(&self, delimiter: &Delimiter) -> Option<(Delimiter, String)> {
@@ -507,7 +507,7 @@ mod tests {
         // What it takes has a line feed behind it wherever it takes something.
         let found = told(lines, &["$ a\n$ b;\nso", "$ b;\n"]).into_iter();
         let patterns: Vec<String> = found.map(|(pattern, _)| pattern).collect();
-        let narrower = "(?:;(?=\\n)\\s*|(?=\\$))".to_owned();
+        let narrower = "(?:;(?=\\n|\\s*\\Z)\\s*|(?=\\$))".to_owned();
         assert!(patterns.contains(&narrower), "{patterns:?}");
         // A second response has a call with no white space before it or in it, so that none is asked for.
         let found = told(template, &["It is.\n$ run;", "$run;"]);
