@@ -248,7 +248,7 @@ fn a_run_that_is_killed_goes_on_and_ends_as_one_that_was_not() {
 
     // At any moment, one kill after the other, each a little later.
     let bench = Bench::new().file("list.txt", &list);
-    for pause in (0..12).map(|step| Duration::from_millis(40 * step)) {
+    for pause in (0..6).map(|step| Duration::from_millis(80 * step)) {
         let mut killed = started(&bench, &hub, command);
         thread::sleep(pause);
         // It may have done all of it by then.

@@ -101,7 +101,7 @@ fn inputs(sources: &[&str]) -> Vec<(String, Value)> {
 
 /// Of how many inputs one is rendered where nothing else is asked. No divisor of the number of variants of a conversation, so that
 /// all of them have their turn.
-const STEP: usize = 43;
+const STEP: usize = 97;
 
 /// Every `step`th input of the template at `index`, beginning elsewhere for each template, so that no conversation is left out.
 fn sampled(inputs: Vec<(String, Value)>, index: usize, step: usize) -> Vec<(String, Value)> {

@@ -33,7 +33,7 @@ exec(script)
 fn the_script_of_a_proposal_prints_the_message_that_it_says() {
     let Some(python) = python() else { return };
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for name in ["qwen3", "qwen3_coder", "gpt_oss", "lfm2_5", "mistral_nemo"] {
+    for name in ["qwen3_coder", "gpt_oss", "lfm2_5"] {
         let folder = tempfile::tempdir().expect("a folder");
         let model = folder.path().join("model");
         std::fs::create_dir(&model).expect("a folder");
