@@ -12,6 +12,7 @@ mod responses;
 mod strict;
 mod summary;
 mod verdict;
+mod why;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
