@@ -272,7 +272,7 @@ fn unproved(unproved: &Unproved) -> Finding {
         Unproved::Reasoning(key) => Finding::warning(
             "reasoning-not-shown",
             format!(
-                "the chat template asks for the reasoning of a message, under {key}, and renders it in no conversation that was tried"
+                "the chat template asks for the reasoning of a message, under {key}, and in no conversation that was tried does it stand in the render as it is"
             ),
         ),
     }
