@@ -63,6 +63,7 @@ impl Amended {
         let saved = lost.iter().filter(|round| !now.lost.contains(round));
         let saved = saved.filter_map(|round| bench.found(&template, *round));
         let Some(example) = saved.min_by_key(|found| found.response.len()) else {
+            self.tell_lost(bench, &template, &lost);
             return Ok(());
         };
         let because = [
@@ -75,6 +76,7 @@ impl Amended {
         ];
         self.decisions.push(late::ORDINARY.made(because, is_other));
         if is_other {
+            self.tell_lost(bench, &template, &lost);
             return Ok(());
         }
         let told = format!(
@@ -83,7 +85,25 @@ impl Amended {
         );
         self.findings.push(Finding::info("narrowed", told));
         (self.document, self.proof) = (now.document, now.proof);
+        self.tell_lost(bench, &self.template()?, &now.lost);
         Ok(())
+    }
+
+    /// Tells of ordinary texts that are lost all the same. Where messages are, those tell more.
+    fn tell_lost(&mut self, bench: &Bench<'_>, template: &Arc<ResponseTemplate>, lost: &[RoundId]) {
+        if lost.is_empty() || !self.proof.failing().is_empty() {
+            return;
+        }
+        let found = lost
+            .iter()
+            .filter_map(|round| bench.found(template, *round));
+        let smallest = found.min_by_key(|found| found.response.len());
+        let text = format!(
+            "ordinary texts are read as markers, {} of those that were tried; no verdict depends on them",
+            lost.len()
+        );
+        self.findings
+            .push(Finding::info("ordinary-text", text).with(smallest));
     }
 
     /// Returns the first of the stricter response templates by which fewer ordinary texts are lost and no message that came back, those first that save most; `None` if
