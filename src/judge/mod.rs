@@ -202,21 +202,20 @@ impl<'a> Judge<'a> {
             scrutiny: Scrutiny::Whole,
             ..subject
         };
-        // A manner that no verdict needed has no rounds.
-        let calling = self.calling.iter().enumerate();
-        let calling = calling.filter_map(|(at, group)| Some((Some(at), group.get()?)));
-        let groups = std::iter::once((None, &self.survey.plain)).chain(calling);
         let tried = self.tried(subject);
-        let mut lost = Vec::new();
-        for (calling, group) in groups {
+        let lost_of = |calling: Option<usize>, group: &Group| {
             let rounds = group.rounds.iter().enumerate();
-            for (index, round) in rounds.filter(|(_, round)| round.probe.is_beside) {
-                let outcome = tried.run(round, &group.manner, &self.renderer);
-                if !outcome.is_back() {
-                    lost.push(RoundId { calling, index });
-                }
-            }
-        }
+            let beside = rounds.filter(|(_, round)| round.probe.is_beside);
+            let lost = beside
+                .filter(|(_, round)| !tried.run(round, &group.manner, &self.renderer).is_back());
+            let lost = lost.map(|(index, _)| RoundId { calling, index });
+            lost.collect::<Vec<RoundId>>()
+        };
+        // A manner that no verdict needed has no rounds. Of several that have some, one counts: that in which least is lost.
+        let calling = self.calling.iter().enumerate();
+        let calling = calling.filter_map(|(at, group)| Some(lost_of(Some(at), group.get()?)));
+        let mut lost = lost_of(None, &self.survey.plain);
+        lost.extend(calling.min_by_key(Vec::len).unwrap_or_default());
         lost
     }
 

@@ -179,7 +179,10 @@ impl Amended {
         }
         let cases = &self.proof.judgement.cases;
         let template = self.template()?;
-        let end = bench.end();
+        let end = narrow::End {
+            pattern: bench.target.text_end(),
+            markers: &bench.analysis.behind_messages,
+        };
         let refused = Engine::refusals(engines, &self.document);
         let mut all = Vec::new();
         for proposal in narrow::proposals(&self.document, &template, cases, end) {
@@ -203,7 +206,7 @@ impl Amended {
         for (_, template, proposal) in all.into_iter().take(*proofs) {
             *proofs -= 1;
             if let Some(proof) = proves(&template) {
-                let narrow::Proposal { document, told, .. } = proposal;
+                let narrow::Proposal { document, told } = proposal;
                 return Ok(Some(Narrowed {
                     document,
                     proof,
@@ -212,16 +215,6 @@ impl Amended {
             }
         }
         Ok(None)
-    }
-}
-
-impl Bench<'_> {
-    /// The end of a response, as narrower delimiters look for it.
-    pub(super) fn end(&self) -> narrow::End<'_> {
-        narrow::End {
-            pattern: self.target.text_end(),
-            markers: &self.analysis.behind_messages,
-        }
     }
 }
 

@@ -1,8 +1,11 @@
 //! Amendments for texts of every day that have the like of a delimiter in them.
 //!
 //! Delimiters are read with less than renders have, since models write less. Where a text of every day is lost by that, no call may appear that the model did not make: so delimiters are
-//! asked to be whole words, to begin where a line does, to have the white space and the markers beside them that they have in all renders. Each change is taken that
+//! asked to be whole words, and those that open a field to begin where a line does, or with the markers before them that they have in all renders. Each change is taken that
 //! saves more of those texts and loses no message that came back, that first which saves most.
+//!
+//! No more is asked. A reasoning that is closed only by the white space of all renders would take the whole answer where a model writes other white space, and that is a greater loss than a
+//! text that is cut.
 //!
 //! No verdict depends on it. A marker that nobody writes in prose stays as it is, and renaming the markers of a chat template changes which they are: whether these texts are asked at
 //! all is a decision, and the law of renaming holds for its other candidate.
@@ -124,15 +127,11 @@ impl Amended {
         let whole = whole.map(|document| narrow::Proposal {
             document,
             told: "a delimiter counts only where no longer word goes on beside it".to_owned(),
-            holds_back: false,
         });
-        let end = bench.end();
         let beginnings = narrow::at_their_beginnings(&now.document, &template, cases);
-        let others = narrow::proposals(&now.document, &template, cases, end);
         let refused = Engine::refusals(engines, &now.document);
         let mut all = Vec::new();
-        let others = others.into_iter().filter(|other| !other.holds_back);
-        for proposal in whole.into_iter().chain(beginnings).chain(others) {
+        for proposal in whole.into_iter().chain(beginnings) {
             let Ok(read) = ResponseTemplate::from_value(&proposal.document.to_value()) else {
                 continue;
             };
@@ -160,7 +159,7 @@ impl Amended {
             }
             *proofs -= 1;
             if let Some(proof) = keeps(&read) {
-                let narrow::Proposal { document, told, .. } = proposal;
+                let narrow::Proposal { document, told } = proposal;
                 return Ok(Some(Stricter {
                     document,
                     proof,

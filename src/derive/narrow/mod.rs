@@ -35,8 +35,6 @@ const MAX_AHEAD: usize = 200;
 pub(super) struct Proposal {
     pub(super) document: Document,
     pub(super) told: String,
-    /// True if a region is known for one only when what closes it has arrived.
-    pub(super) holds_back: bool,
 }
 
 /// Returns response templates in which one delimiter each is narrower, and which every one of the responses may still be read by, as far
@@ -70,15 +68,11 @@ pub(super) fn proposals(
                 end,
             };
             let narrowed = context.narrowed(delimiter).into_iter();
-            let narrowed = narrowed.map(|narrower| (narrower, false));
-            let closed = context.where_it_is_closed(delimiter);
-            let narrowed = narrowed.chain(closed.map(|closed| (closed, true)));
-            let narrowed = narrowed.enumerate();
+            let narrowed = narrowed.chain(context.where_it_is_closed(delimiter));
             // Text that an engine appends behind the turn is then a part of the field, so that this comes last of all.
-            let last = context.at_the_end(delimiter);
-            let last = last.map(|last| (usize::MAX, (last, false)));
-            let narrowed = narrowed.chain(last);
-            all.extend(narrowed.map(|(rank, ((narrower, how), holds_back))| {
+            let last = context.at_the_end(delimiter).map(|last| (usize::MAX, last));
+            let narrowed = narrowed.enumerate().chain(last);
+            all.extend(narrowed.map(|(rank, (narrower, how))| {
                 let mut document = document.clone();
                 let verb = match edge {
                     Edge::Open => "opens",
@@ -86,14 +80,12 @@ pub(super) fn proposals(
                 };
                 let told = format!("what {verb} {name} counts only {how}");
                 if let Some(field) = document.fields.get_mut(name) {
-                    *delimiter_mut(field, edge) = Some(narrower);
+                    match edge {
+                        Edge::Open => field.open = Some(narrower),
+                        Edge::Close => field.close = Some(narrower),
+                    }
                 }
-                let proposal = Proposal {
-                    document,
-                    told,
-                    holds_back,
-                };
-                (rank, proposal)
+                (rank, Proposal { document, told })
             }));
         }
         if let Some(Value::String(tag)) = written.content_args.get("tag_pattern") {
@@ -106,12 +98,7 @@ pub(super) fn proposals(
                 }
                 let told =
                     format!("what stands around each argument of {name} counts only {EXACT}");
-                let proposal = Proposal {
-                    document,
-                    told,
-                    holds_back: false,
-                };
-                (0, proposal)
+                (0, Proposal { document, told })
             });
             all.extend(narrower);
         }
@@ -120,8 +107,8 @@ pub(super) fn proposals(
     all.into_iter().map(|(_, proposal)| proposal).collect()
 }
 
-/// Returns response templates in which one delimiter each counts only where it begins in all responses: at the beginning of a line or of the response, or with
-/// markers before it that may be missing.
+/// Returns response templates in which what opens one field each counts only where it begins in all responses: at the beginning of a line or of the response, or with
+/// markers before it that may be missing. What closes a field is left as it is: a model that writes it with other white space would say the rest of its answer within that field.
 pub(super) fn at_their_beginnings(
     document: &Document,
     template: &Arc<ResponseTemplate>,
@@ -133,42 +120,24 @@ pub(super) fn at_their_beginnings(
     let mut all = Vec::new();
     for (index, field) in template.fields().iter().enumerate() {
         let name = field.name.as_str();
-        for (edge, verb) in [(Edge::Open, "opens"), (Edge::Close, "closes")] {
-            let own = document.fields.get(name);
-            let own = own.and_then(|field| delimiter(field, edge).as_ref());
-            let (Some(own), Some(seen)) = (own, places.delimiters.get(&(index, edge))) else {
-                continue;
-            };
-            let stricter = beginnings::stricter(&own.as_pattern(), seen).into_iter();
-            all.extend(stricter.map(|(pattern, how)| {
-                let mut document = document.clone();
-                if let Some(field) = document.fields.get_mut(name) {
-                    *delimiter_mut(field, edge) = Some(Delimiter::pattern(pattern));
-                }
-                let told = format!("what {verb} {name} counts only {how}");
-                Proposal {
-                    document,
-                    told,
-                    holds_back: false,
-                }
-            }));
-        }
+        let own = document
+            .fields
+            .get(name)
+            .and_then(|field| field.open.as_ref());
+        let (Some(own), Some(seen)) = (own, places.delimiters.get(&(index, Edge::Open))) else {
+            continue;
+        };
+        let stricter = beginnings::stricter(&own.as_pattern(), seen).into_iter();
+        all.extend(stricter.map(|(pattern, how)| {
+            let mut document = document.clone();
+            if let Some(field) = document.fields.get_mut(name) {
+                field.open = Some(Delimiter::pattern(pattern));
+            }
+            let told = format!("what opens {name} counts only {how}");
+            Proposal { document, told }
+        }));
     }
     all
-}
-
-fn delimiter(field: &FieldDocument, edge: Edge) -> &Option<Delimiter> {
-    match edge {
-        Edge::Open => &field.open,
-        Edge::Close => &field.close,
-    }
-}
-
-fn delimiter_mut(field: &mut FieldDocument, edge: Edge) -> &mut Option<Delimiter> {
-    match edge {
-        Edge::Open => &mut field.open,
-        Edge::Close => &mut field.close,
-    }
 }
 
 /// Returns the response template in which no delimiter is found within a longer word, or a longer run of one character, as far as that is so wherever it stands
@@ -228,8 +197,8 @@ struct Context<'a> {
 impl Context<'_> {
     /// Returns the narrower delimiters with what is asked of each in words, those that ask for less first.
     fn narrowed(&self, delimiter: &Delimiter) -> Vec<(Delimiter, String)> {
-        let mut all = self.narrowed_as_one(delimiter);
-        all.extend(self.narrowed_where_it_takes(delimiter));
+        let mut all = self.narrowed_where_it_takes(delimiter);
+        all.extend(self.narrowed_as_one(delimiter));
         all
     }
 
@@ -305,15 +274,14 @@ impl Context<'_> {
         }
         if self.edge == Edge::Close {
             let followed = self.where_something_follows(&source);
-            if let Some(pattern) = &followed {
-                let how = "where another delimiter follows".to_owned();
-                all.push((Delimiter::pattern(pattern.clone()), how));
+            for (pattern, how) in &followed {
+                all.push((Delimiter::pattern(pattern.clone()), (*how).to_owned()));
             }
             for (outside, told) in self.outside_strings() {
                 let pattern = format!("{outside}{}", grouped(&source));
                 all.push((Delimiter::pattern(pattern), told.to_owned()));
-                if let Some(pattern) = &followed {
-                    let how = format!("{told}, where another delimiter follows");
+                for (pattern, how) in &followed {
+                    let how = format!("{told}, {how}");
                     let pattern = format!("{outside}{}", grouped(pattern));
                     all.push((Delimiter::pattern(pattern), how));
                 }
@@ -359,9 +327,31 @@ impl Context<'_> {
         format!("{}(?={}{end})\\s*", grouped(own), escape(behind))
     }
 
-    /// The pattern where one of the delimiters follows that do so in renders; `None` where text follows somewhere, or nothing does. For what
+    /// The patterns where one of the delimiters follows that do so in renders, with that in words; none where text follows somewhere, or nothing does. For what
     /// nothing follows in any render there is [`at_the_end`](Self::at_the_end).
-    fn where_something_follows(&self, source: &str) -> Option<String> {
+    ///
+    /// The first of them also counts where the response ends, since many engines keep the token back that ends the turn. It is lost where a response that arrives in pieces
+    /// ends for now behind a text with the like of the delimiter; then there is the second.
+    fn where_something_follows(&self, source: &str) -> Vec<(String, &'static str)> {
+        let Some(next) = self.following() else {
+            return Vec::new();
+        };
+        if source.starts_with("(?=") {
+            return Vec::new();
+        }
+        let ends = format!("{next}|\\s*{}", self.end.pattern);
+        let how = [
+            (ends, "where another delimiter follows, or nothing"),
+            (next, "where another delimiter follows"),
+        ];
+        let patterns = how
+            .into_iter()
+            .map(|(next, how)| (format!("{}(?={next})", grouped(source)), how));
+        patterns.collect()
+    }
+
+    /// A pattern for the delimiters that follow this one, one of which does everywhere.
+    fn following(&self) -> Option<String> {
         let mut next: Vec<String> = Vec::new();
         for place in self.places {
             let pattern = match place.follows {
@@ -380,9 +370,7 @@ impl Context<'_> {
                 next.push(pattern);
             }
         }
-        let next = next.join("|");
-        (!next.is_empty() && !source.starts_with("(?="))
-            .then(|| format!("{}(?={next})", grouped(source)))
+        (!next.is_empty()).then(|| next.join("|"))
     }
 
     /// The delimiter where what closes the region follows; `None` for one that closes a region.
@@ -522,9 +510,11 @@ mod tests {
     fn what_follows_is_asked_for_where_no_text_does() {
         let template = r##"{"start_anchor": ">>", "fields": {"call": {"open": "<", "close": ">", "repeats": true}, "content": {"close": "#"}}}"##;
         let found = told(template, &["Hi<a><b>#", "<c>#"]);
-        let followed = "where another delimiter follows";
-        let (pattern, _) = found.iter().find(|(_, how)| how == followed).unwrap();
+        let followed = |wanted: &str| found.iter().find(|(_, how)| how == wanted);
+        let (pattern, _) = followed("where another delimiter follows").unwrap();
         assert_eq!(pattern, ">(?=\\s*<|\\s*#)");
+        let (pattern, _) = followed("where another delimiter follows, or nothing").unwrap();
+        assert_eq!(pattern, ">(?=\\s*<|\\s*#|\\s*\\Z)");
         for other in ["Hi<a>there#", "Hi<a>"] {
             let found = told(template, &["Hi<a><b>#", other]);
             assert!(
