@@ -1,5 +1,6 @@
 //! Writing to the two streams.
 
+use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
 
 use super::color::{DIM, paint};
@@ -43,6 +44,50 @@ pub(crate) fn told_beside<T>(tell: impl FnOnce(), write: impl FnOnce() -> T) -> 
 /// Returns true if results and what people are told go to one screen, on which only what comes last is seen for certain.
 pub(crate) fn shares_screen() -> bool {
     io::stdout().is_terminal() && is_told_on_screen()
+}
+
+/// Returns true if results go where nobody sees them come: to a file, or nowhere.
+pub(crate) fn is_kept() -> bool {
+    place().is_ok_and(|place| is_kept_in(&place))
+}
+
+/// What standard output is.
+#[cfg(unix)]
+fn place() -> io::Result<Metadata> {
+    use std::os::fd::AsFd as _;
+
+    File::from(io::stdout().as_fd().try_clone_to_owned()?).metadata()
+}
+
+/// What standard output is.
+#[cfg(windows)]
+fn place() -> io::Result<Metadata> {
+    use std::os::windows::io::AsHandle as _;
+
+    File::from(io::stdout().as_handle().try_clone_to_owned()?).metadata()
+}
+
+/// What standard output is, of which nothing is known here.
+#[cfg(not(any(unix, windows)))]
+fn place() -> io::Result<Metadata> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(unix)]
+fn is_kept_in(place: &Metadata) -> bool {
+    use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+
+    let is_nowhere = || {
+        std::fs::metadata("/dev/null").is_ok_and(|nowhere| {
+            place.file_type().is_char_device() && nowhere.rdev() == place.rdev()
+        })
+    };
+    place.is_file() || is_nowhere()
+}
+
+#[cfg(not(unix))]
+fn is_kept_in(place: &Metadata) -> bool {
+    place.is_file()
 }
 
 /// Returns true if what people are told goes to a screen.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::verbosity::{self, Verbosity};
-use super::{escape, input};
+use super::{escape, input, output};
 
 /// How often the bar is drawn anew while nothing is finished.
 const TICK: Duration = Duration::from_millis(200);
@@ -53,11 +53,12 @@ impl Progress {
         }
     }
 
-    /// As [`of_input`](Self::of_input), for work whose results are written one by one: on a terminal these are seen themselves.
+    /// As [`of_input`](Self::of_input), for work whose results are written one by one. There is one only where these go to a file: a
+    /// terminal shows them itself, and at the other end of a pipe there may be a program that writes to the same terminal.
     pub(crate) fn of_stream(path: &Path) -> Self {
-        match io::stdout().is_terminal() {
-            true => Self::of(0),
-            false => Self::of_input(path),
+        match output::is_kept() {
+            true => Self::of_input(path),
+            false => Self::of(0),
         }
     }
 

@@ -304,6 +304,33 @@ fn reading_that_takes_its_time_shows_that_it_goes_on() {
     }
 }
 
+/// Results that are written one by one are seen themselves where they come to the terminal, be it through a pipe; a bar would stand between them.
+#[test]
+fn no_bar_stands_between_results() {
+    let bench = Bench::new();
+    let program = binary().display();
+    let script = |end: &str| {
+        format!(
+            "line='{{\"response\": \"Hi</assistant>\"}}'; \
+             (echo \"$line\"; sleep 2; echo \"$line\") | '{program}' parse template.json --jsonl {end}"
+        )
+    };
+    let is_bar = |text: &str| text.contains("s  <stdin>");
+    for end in ["", "| cat"] {
+        let mut pty = Pty::start(Path::new("sh"), &["-c", &script(end)], &bench.path("."));
+        assert_eq!(pty.end(), 0);
+        let bytes = pty.bytes();
+        assert_eq!(bytes.matches("\"message\"").count(), 2, "{bytes}");
+        assert!(!is_bar(&bytes), "{end}: {bytes}");
+    }
+    for end in ["> out", "> /dev/null"] {
+        let mut pty = Pty::start(Path::new("sh"), &["-c", &script(end)], &bench.path("."));
+        assert_eq!(pty.end(), 0);
+        let bytes = pty.bytes();
+        assert!(is_bar(&bytes), "{end}: {bytes}");
+    }
+}
+
 /// The report is what people look at, and a response template behind it would push it off the screen. What to do next ends it.
 #[test]
 fn the_report_is_what_one_sees_last() {
