@@ -16,6 +16,9 @@ const PAGE: &[u8] = b"<!DOCTYPE html";
 /// The end of the name of a temporary file. No other program's end like this.
 const TEMPORARY: &str = ".obverse.tmp";
 
+/// How many temporary files a write tries to make. Those of the same name that are there are another process's, of another container or before this one.
+const NAMES: usize = 100;
+
 /// How old a temporary file is at least that nobody has locked before it is taken to be left behind by a write that was killed: a
 /// write makes its file first and locks it then.
 const YOUNG: Duration = Duration::from_secs(1);
@@ -170,52 +173,97 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
         _ => Path::new("."),
     };
     remove_leftovers(folder);
-    let temporary = beside(&target)?;
-    // It stays open until it has its name, so that no other write takes it for one that was left behind.
-    let written = fill(&temporary, text, before.as_ref()).and_then(|file| {
-        fs::rename(&temporary, &target)?;
-        drop(file);
-        Ok(())
-    });
+    let mut temporary = Temporary::beside(&target)?;
+    let written = temporary
+        .fill(text, before.as_ref())
+        .and_then(|()| temporary.rename(&target));
     if written.is_err() {
-        let _ = fs::remove_file(&temporary);
+        let _ = fs::remove_file(&temporary.path);
     }
     written
 }
 
-/// A name in the same folder, since only there renaming is one step.
-fn beside(target: &Path) -> io::Result<PathBuf> {
-    let name = target
-        .file_name()
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a file's name"))?;
-    let process = std::process::id();
-    Ok(target.with_file_name(format!(".{}.{process}{TEMPORARY}", name.to_string_lossy())))
+/// The file that is to take the place of another one. It stays open, and locked, until it has that name, so that no other write takes
+/// it for one that was left behind.
+struct Temporary {
+    path: PathBuf,
+    file: File,
+}
+
+impl Temporary {
+    /// Makes it in the same folder, since only there renaming is one step.
+    fn beside(target: &Path) -> io::Result<Self> {
+        let name = target
+            .file_name()
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a file's name"))?;
+        let (name, process) = (name.to_string_lossy(), std::process::id());
+        let mut number = 0;
+        loop {
+            let which = match number {
+                0 => process.to_string(),
+                number => format!("{process}-{number}"),
+            };
+            let path = target.with_file_name(format!(".{name}.{which}{TEMPORARY}"));
+            match File::create_new(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < NAMES => {
+                    number += 1;
+                }
+                made => {
+                    let file = made?;
+                    // Another write may hold the lock for as long as it looks whether this file was left behind. Where files cannot be
+                    // locked, its age tells that it is written.
+                    let _ = file.lock();
+                    return Ok(Self { path, file });
+                }
+            }
+        }
+    }
+
+    /// Writes it, with the owner and the permissions of what it replaces.
+    fn fill(&mut self, text: &str, before: Option<&fs::Metadata>) -> io::Result<()> {
+        self.file.write_all(text.as_bytes())?;
+        if let Some(before) = before {
+            keep_owner(&self.file, before)?;
+            // After the owner, whose change takes some of them away.
+            self.file.set_permissions(before.permissions())?;
+        }
+        self.file.sync_all()
+    }
+
+    /// Gives it the name of what it replaces.
+    fn rename(&self, target: &Path) -> io::Result<()> {
+        fs::rename(&self.path, target)
+    }
 }
 
 /// Removes what writes that were killed have left behind in a folder, whichever file they were to write: who was killed writing one
 /// may never write that one again. That it cannot be done keeps nothing from being written.
 fn remove_leftovers(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if is_temporary(&entry.file_name().to_string_lossy()) && is_left(&entry.path()) {
+        // To open a pipe would wait for a writer.
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        let is_ours = is_file && is_temporary(&entry.file_name().to_string_lossy());
+        if is_ours && is_left(&entry.path()) {
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// Returns true if [`beside`] makes such names.
+/// Returns true if [`Temporary::beside`] makes such names.
 fn is_temporary(name: &str) -> bool {
     let parts = name
         .strip_prefix('.')
         .and_then(|rest| rest.strip_suffix(TEMPORARY))
         .and_then(|rest| rest.rsplit_once('.'));
-    parts.is_some_and(|(file, process)| {
-        let is_number = process.bytes().all(|byte| byte.is_ascii_digit());
-        !file.is_empty() && !process.is_empty() && is_number
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    parts.is_some_and(|(file, which)| {
+        let (process, number) = which.split_once('-').unwrap_or((which, "1"));
+        !file.is_empty() && is_number(process) && is_number(number)
     })
 }
 
-/// Returns true if nobody writes a temporary file any more. Who does has locked it, and a lock ends with its process, whichever
-/// container or user that belongs to; a number of a process alone would not tell.
+/// Returns true if nobody writes a temporary file any more. A writer holds a lock on its file until it is renamed, and a lock ends with
+/// its process, whichever container or user that belongs to; a number of a process alone would not tell.
 fn is_left(path: &Path) -> bool {
     let Ok(file) = File::open(path) else {
         return false;
@@ -227,21 +275,6 @@ fn is_left(path: &Path) -> bool {
         Err(TryLockError::Error(_)) => STALE,
     };
     age().is_some_and(|age| age >= least)
-}
-
-/// Makes the file that is to take the place of another one.
-fn fill(path: &Path, text: &str, before: Option<&fs::Metadata>) -> io::Result<File> {
-    let mut file = File::create_new(path)?;
-    // Where it cannot be locked, its age tells that it is written.
-    let _ = file.try_lock();
-    file.write_all(text.as_bytes())?;
-    if let Some(before) = before {
-        keep_owner(&file, before)?;
-        // After the owner, whose change takes some of them away.
-        file.set_permissions(before.permissions())?;
-    }
-    file.sync_all()?;
-    Ok(file)
 }
 
 /// Gives a new file the owner and the group of the one that it replaces.
@@ -355,13 +388,78 @@ mod tests {
     }
 
     #[test]
+    fn what_is_being_written_is_not_left_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let hour = Duration::from_secs(3600);
+        let mut held = Temporary::beside(&folder.path().join("a.json")).unwrap();
+        held.fill("new", None).unwrap();
+        let then = std::time::SystemTime::now() - hour;
+        held.file.set_modified(then).unwrap();
+        assert!(!is_left(&held.path));
+        let path = held.path.clone();
+        drop(held);
+        assert!(is_left(&path));
+    }
+
+    /// It is held while it gets its name: a sweep that comes before that leaves it.
+    #[cfg(unix)]
+    #[test]
+    fn a_write_holds_its_file_until_it_is_renamed() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a.json");
+        let mut temporary = Temporary::beside(&target).unwrap();
+        temporary.fill("new", None).unwrap();
+        let same = File::open(&temporary.path).unwrap();
+        temporary.rename(&target).unwrap();
+        assert!(matches!(same.try_lock(), Err(TryLockError::WouldBlock)));
+    }
+
+    #[test]
+    fn the_temporary_file_of_another_write_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a.json");
+        let other = Temporary::beside(&target).unwrap();
+        fs::write(&other.path, "theirs").unwrap();
+        replace(&target, "new").unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "new");
+        assert_eq!(fs::read_to_string(&other.path).unwrap(), "theirs");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+        // Nor is it removed when there is no name left.
+        let others: Vec<Temporary> = (0..NAMES)
+            .map(|_| Temporary::beside(&target).unwrap())
+            .collect();
+        let problem = replace(&target, "newer").unwrap_err();
+        assert!(problem.diagnostics[0].message.contains("cannot write"));
+        assert_eq!(fs::read_to_string(&target).unwrap(), "new");
+        assert!(others.iter().all(|other| other.path.exists()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_waits_for_a_pipe_of_such_a_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join(".a.json.1.obverse.tmp");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        replace(&folder.path().join("a.json"), "new").unwrap();
+        assert!(pipe.exists());
+    }
+
+    #[test]
     fn the_temporary_file_of_a_write_is_known_by_its_name() {
-        let path = beside(Path::new("out/.a.json")).unwrap();
-        assert!(is_temporary(&path.file_name().unwrap().to_string_lossy()));
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join(".a.json");
+        let made = [(); 2].map(|()| Temporary::beside(&target).unwrap());
+        for one in &made {
+            let name = one.path.file_name().unwrap().to_string_lossy();
+            assert!(is_temporary(&name), "{name}");
+        }
         for other in [
             ".1.obverse.tmp",
             "a.1.obverse.tmp",
             ".a..obverse.tmp",
+            ".a.1-.obverse.tmp",
+            ".a.-1.obverse.tmp",
             ".a.1.tmp",
         ] {
             assert!(!is_temporary(other), "{other}");
