@@ -358,6 +358,20 @@ fn the_report_is_what_one_sees_last() {
             .unwrap_or_else(|| panic!("{text} in {bytes}"))
     };
     assert!(place("\"start_anchor\": ") < place("rounds: "), "{bytes}");
+    // Behind all the evidence, too.
+    let mut pty = Pty::start(
+        binary(),
+        &["derive", "part.jinja", "--explain=all", "--no-pager"],
+        &bench.path("."),
+    );
+    assert_eq!(pty.end(), 1);
+    let bytes = anstream::adapter::strip_str(&pty.bytes()).to_string();
+    let place = |text: &str| {
+        bytes
+            .find(text)
+            .unwrap_or_else(|| panic!("{text} in {bytes}"))
+    };
+    assert!(place("\n  anchor ") < place("what to do next"), "{bytes}");
     // Where each goes its own way, the report has what to do next on its first screen.
     let run = bench.run("derive part.jinja");
     let place = |text: &str| {
@@ -378,6 +392,22 @@ fn the_report_is_what_one_sees_last() {
             .unwrap_or_else(|| panic!("{text} in {bytes}"))
     };
     assert!(place("\"fields\": ") < place("inexpressible: "), "{bytes}");
+    // And so does a message that is not whole, or not all of the response.
+    let bench = bench
+        .file("broken", "<call>{</call></assistant>")
+        .file("leaked", "a <think> b</assistant>");
+    for (response, told) in [("broken", "error[json]"), ("leaked", "warning[leaked]")] {
+        let arguments = ["parse", "template.json", response];
+        let mut pty = Pty::start(binary(), &arguments, &bench.path("."));
+        pty.end();
+        let bytes = anstream::adapter::strip_str(&pty.bytes()).to_string();
+        let place = |text: &str| {
+            bytes
+                .find(text)
+                .unwrap_or_else(|| panic!("{text} in {bytes}"))
+        };
+        assert!(place("\"role\": ") < place(told), "{bytes}");
+    }
 }
 
 /// A diff is broken between words, as a sentence is.

@@ -274,7 +274,7 @@ fn is_next_last() -> bool {
 
 /// Tells people what was found.
 fn tell(args: &Args, derivation: &Derivation) {
-    let mut text = String::new();
+    let (mut text, mut next) = (String::new(), String::new());
     // Of several sources a line each is enough, unless somebody wants to know more.
     let is_whole = args.sources.len() == 1 || verbosity::chosen() == Verbosity::Verbose;
     if args.format == Shape::Human && is_whole {
@@ -287,18 +287,18 @@ fn tell(args: &Args, derivation: &Derivation) {
         });
         text.push_str(&responses::told(&derivation.report));
         if !is_brief && is_next_last() {
-            text.push_str(&verdict::next_steps(derivation));
+            next = verdict::next_steps(derivation);
         }
     }
     match args.explain.as_deref() {
-        None => output::tell(&text),
+        None => output::tell(&(text + &next)),
         Some(wanted) => {
             text.push_str(&explain::explanation(
                 &derivation.report,
                 wanted,
                 verbosity::chosen(),
             ));
-            output::tell_long(&text);
+            output::tell_long(&(text + &next));
         }
     }
 }

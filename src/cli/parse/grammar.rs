@@ -121,20 +121,24 @@ impl<W: Write> Following<'_, W> {
     fn end(mut self, text: Option<&str>, progress: Progress) -> Result<Status, Stop> {
         self.feed(|reader, sink| reader.finish(sink))?;
         drop(progress);
-        for error in &self.errors {
-            let problem = region_problem(error, self.name, text, usize::MAX);
-            let problem = match text {
-                Some(_) => problem,
-                None => problem.about(Document {
-                    name: self.name.to_owned(),
-                    text: None,
-                }),
-            };
-            problem.show();
-        }
+        let (errors, name) = (std::mem::take(&mut self.errors), self.name);
+        let tell = || {
+            for error in &errors {
+                let problem = region_problem(error, name, text, usize::MAX);
+                let problem = match text {
+                    Some(_) => problem,
+                    None => problem.about(Document {
+                        name: name.to_owned(),
+                        text: None,
+                    }),
+                };
+                problem.show();
+            }
+        };
         let message = self.reader.into_message();
-        let is_fine = self.errors.is_empty();
+        let is_fine = errors.is_empty();
         if self.events {
+            tell();
             let kind = if is_fine {
                 "message"
             } else {
@@ -145,10 +149,10 @@ impl<W: Write> Following<'_, W> {
         } else {
             let written = match is_fine {
                 true => message,
-                false => partial(&self.errors, message),
+                false => partial(&errors, message),
             };
             drop(self.out);
-            wire::print(&Value::Object(written))?;
+            output::told_beside(tell, || wire::print(&Value::Object(written)))?;
         }
         Ok(if is_fine { Status::Done } else { Status::Found })
     }

@@ -29,7 +29,7 @@ use super::status::Status;
 use super::stop::Stop;
 use super::template::{self, Either, Opened};
 use super::{chunks, escape, input, output, width, wire};
-use session::{Asked, Session, Step};
+use session::{Asked, Ended, Session, Step};
 
 /// How much of a response is read at once.
 const PIECE: usize = 64 * 1024;
@@ -318,21 +318,31 @@ fn whole(mut session: Session, name: &str, text: &str, progress: Progress) -> Re
     // An error of the prefix is told by the first call.
     session.feed("", &mut |_| ());
     let mut errors = session.take_errors();
+    let of_prefix = errors.len();
     session.feed(text, &mut |_| ());
-    let ended = session.finish(&mut |_| ());
+    let Ended {
+        message,
+        errors: of_response,
+        strays,
+    } = session.finish(&mut |_| ());
     drop(progress);
-    show(&errors, "the prefix", None, usize::MAX);
-    show(&ended.errors, name, Some(text), text.len());
-    ended.strays.tell(name, Some(text));
-    errors.extend(ended.errors);
-    if errors.is_empty() {
-        wire::print(&Value::Object(ended.message))?;
-        return Ok(Status::Done);
-    }
-    let mut partial = partial(&errors, ended.message);
-    ended.strays.write(&mut partial);
-    wire::print(&Value::Object(partial))?;
-    Ok(Status::Found)
+    errors.extend(of_response);
+    let tell = || {
+        let (of_prefix, of_response) = errors.split_at(of_prefix);
+        show(of_prefix, "the prefix", None, usize::MAX);
+        show(of_response, name, Some(text), text.len());
+        strays.tell(name, Some(text));
+    };
+    let (written, status) = match errors.is_empty() {
+        true => (message, Status::Done),
+        false => {
+            let mut partial = partial(&errors, message);
+            strays.write(&mut partial);
+            (partial, Status::Found)
+        }
+    };
+    output::told_beside(tell, || wire::print(&Value::Object(written)))?;
+    Ok(status)
 }
 
 /// The value in the place of a message that is not whole.

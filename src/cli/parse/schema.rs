@@ -38,16 +38,20 @@ pub(super) fn run(args: &Args, schema: &ResponseSchema, response: &Path) -> Resu
     let outcome = schema.parse_all(&text);
     drop(progress);
     let name = input::name(response);
-    for error in &outcome.errors {
-        problem(error, &name).show();
-    }
     if outcome.errors.is_empty() {
         output::print_json(&wire::pretty(&outcome.value))?;
         return Ok(Status::Done);
     }
+    let problems: Vec<Problem> = outcome
+        .errors
+        .iter()
+        .map(|error| problem(error, &name))
+        .collect();
+    let tell = || problems.iter().for_each(Problem::show);
     let mut members = Map::new();
     write(outcome, &mut members);
-    output::print_json(&wire::pretty(&Value::Object(members)))?;
+    let written = wire::pretty(&Value::Object(members));
+    output::told_beside(tell, || output::print_json(&written))?;
     Ok(Status::Found)
 }
 
