@@ -74,7 +74,12 @@ fn what_does_not_parse_is_told_by_its_node_and_the_rest_is_parsed() {
 
 #[test]
 fn events_and_prefixes_are_refused() {
-    for arguments in ["--events", "--prefix x"] {
+    for arguments in [
+        "--events",
+        "--deltas growth",
+        "--prefix x",
+        "--max-regions 7",
+    ] {
         let ran = bench().run(&format!("parse schema.json response {arguments}"));
         assert_eq!(ran.status, 2, "{arguments}");
         assert!(ran.stderr.contains("obverse convert"), "{}", ran.stderr);

@@ -208,6 +208,51 @@ fn strays_of_a_stream_are_counted_where_they_are_many() {
     assert_eq!(whole["unclaimed"].as_array().map(Vec::len), Some(2399));
 }
 
+/// Markers in the text of fields are counted beyond the first of them, too, and each of them once.
+#[test]
+fn what_a_stream_leaks_is_listed_as_far_as_one_reads() {
+    let template = r#"{"start_anchor": "<a>", "fields": {"content": {"open": "<c>", "close": "</c>", "repeats": true}, "thinking": {"open": "<t>", "close": "</t>"}}}"#;
+    let bench = Bench::new().file("t.json", template);
+    let response = "<c>a <t> b</c>".repeat(1200);
+    for how in ["--events", "--deltas growth"] {
+        let run = bench.run_with(&format!("parse t.json {how} --chunks 1000"), &response);
+        let last = run.stdout.lines().last().expect("a line");
+        let last: serde_json::Value = serde_json::from_str(last).expect("JSON");
+        let leaked = last["leaked"].as_array().expect("a list");
+        assert_eq!(leaked.len(), 1000);
+        assert_eq!(
+            leaked[999]["start"],
+            999 * "<c>a <t> b</c>".len() + "<c>a ".len()
+        );
+        assert_eq!(last["leaked_further"]["count"], 200);
+        assert!(
+            run.stderr
+                .contains("1200 markers stand in the text of fields"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+/// Few texts that no field takes may be long ones.
+#[test]
+fn what_a_stream_loses_is_listed_up_to_a_mebibyte() {
+    let template = r#"{"start_anchor": "<a>", "fields": {"content": {"open": "<c>", "close": "</c>", "repeats": true}}}"#;
+    let bench = Bench::new().file("t.json", template);
+    let lost = "lost ".repeat(60 << 10);
+    let response = format!("{lost}<c>x</c>").repeat(6);
+    let run = bench.run_with("parse t.json --events --chunks whole", &response);
+    let last = run.stdout.lines().last().expect("a line");
+    let last: serde_json::Value = serde_json::from_str(last).expect("JSON");
+    // Three have 900 KiB; the fourth reaches a mebibyte.
+    assert_eq!(last["unclaimed"].as_array().map(Vec::len), Some(4));
+    let further = &last["unclaimed_further"];
+    assert_eq!(
+        (&further["count"], &further["bytes"]),
+        (&2.into(), &(2 * lost.len()).into())
+    );
+}
+
 /// A stream whose regions replace each other may have any number of them; where the message keeps each there is a limit, and an option for it.
 #[test]
 fn the_number_of_regions_is_limited_where_they_are_kept() {

@@ -129,7 +129,12 @@ fn a_response_that_does_not_match_gives_what_was_read() {
         found["message"],
         json!({"role": "assistant", "content": "Yes."})
     );
-    for refused in ["--deltas growth", "--events --state", "--skip-json-strings"] {
+    for refused in [
+        "--deltas growth",
+        "--events --state",
+        "--skip-json-strings",
+        "--max-regions 7",
+    ] {
         let run = bench().run_with(&format!("parse grammar.json {refused}"), "");
         assert_eq!(run.status, 2, "{refused}");
         assert!(

@@ -22,6 +22,7 @@ pub(super) fn run(args: &Args, template: &Template, response: &Path) -> Result<S
         (args.deltas.is_some(), "--deltas"),
         (args.state, "--state"),
         (args.skip_json_strings, "--skip-json-strings"),
+        (args.max_regions.is_some(), "--max-regions"),
     ];
     if let Some((_, what)) = refused.iter().find(|(given, _)| *given) {
         let message = format!("{what} is for response templates, and TEMPLATE is a grammar");

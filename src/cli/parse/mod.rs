@@ -70,8 +70,9 @@ const RAW: usize = 200;
 /// tokenizer in whose tokenizer_config.json that was found. And a call in tags or lines may be unended: the response ends before what
 /// closes it, so that arguments may be missing. In --jsonl, and in the last line of --events, these are `unclaimed`, a list of
 /// {start, end, text} in bytes, `leaked`, a list of {field, start, end, text}, and `unended`, {field, start, end}. White space alone is not
-/// reported. Of a response that is parsed as it arrives the first 1000 of each are listed, and the others counted: `unclaimed_further`
-/// {count, bytes} and `leaked_further` {count}.
+/// reported. Of a response that is parsed as it arrives unclaimed texts are listed until there are 1000 or they have a mebibyte; the
+/// one that reaches it is listed. Of leaked markers the first 1000 are listed. The others are counted: `unclaimed_further` {count,
+/// bytes} and `leaked_further` {count}.
 ///
 /// A response that is read whole, or a line of --jsonl, may be as long as --max-response says. With --events and --deltas a response
 /// may go on for ever. --max-response then limits what has to be kept: the text of one region until it closes, and text
@@ -132,8 +133,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     format: JsonArgs,
 
-    /// How many regions with a value a response may have; without it 1000000, and with --events and --deltas any number, as long as no
-    /// field of the response template has `repeats` or `join`, by which the message keeps what each brings
+    /// How many regions with a value a response may have. Without it there may be 1000000; with --events and --deltas there may be any
+    /// number, unless a field of the response template has `repeats` or `join`, since those fields keep every region
     #[arg(long, value_name = "N")]
     max_regions: Option<usize>,
 

@@ -21,9 +21,11 @@ pub(super) fn run(args: &Args, schema: &ResponseSchema, response: &Path) -> Resu
         .is_some_and(|prefix| !prefix.is_empty());
     let refused = [
         (args.events, "--events"),
+        (args.deltas.is_some(), "--deltas"),
         (has_prefix, "a prefix"),
         (!args.given.tools()?.is_empty(), "--tools"),
         (args.skip_json_strings, "--skip-json-strings"),
+        (args.max_regions.is_some(), "--max-regions"),
     ];
     if let Some((_, what)) = refused.iter().find(|(given, _)| *given) {
         let message =
