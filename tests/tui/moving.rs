@@ -442,6 +442,23 @@ fn a_breakpoint_is_for_a_field_that_there_is() {
     assert!(status(&mut bench).contains("c goes on"));
 }
 
+/// A message is what one looks for, so that on a screen without room for both it stands in the place of the keys.
+#[test]
+fn a_message_is_seen_on_a_small_screen() {
+    for (width, height, begin) in [
+        (20, 8, "! the template has"),
+        (12, 6, "! the templ"),
+        (10, 3, "! the tem"),
+        (40, 8, "! the template has"),
+    ] {
+        let mut bench = calls();
+        press(&mut bench, "bfield thoughts<enter>");
+        let text = bench.screen(width, height).to_text();
+        let last = text.lines().last().unwrap_or_default();
+        assert!(last.starts_with(begin), "{width}x{height}: {text}");
+    }
+}
+
 #[test]
 fn samples_are_found_by_what_is_in_them() {
     let mut setup = setup(TEMPLATE, "<think>one</think>Hi");

@@ -146,6 +146,9 @@ fn heading(state: &State, pane: Pane, rect: Rect, canvas: &mut Canvas<'_>) {
     }
 }
 
+/// The columns in which something can be said. A message that has fewer beside the keys has the row for itself.
+const LEAST: usize = 12;
+
 fn status(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     if area.height == 0 || area.width == 0 {
         return;
@@ -202,8 +205,12 @@ fn status(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         {
             canvas.put(above, above.x, y, row, role);
         }
-        // On a screen that is too low for more rows it is cut.
+        // On a screen that is too low for more rows it is cut. Where keys would leave nothing of it, it stands alone.
         if above.height == 0 {
+            if Told::room(area.width) < LEAST {
+                canvas.put(area, x, area.y, &told.text, role);
+                return;
+            }
             x = canvas.put_within(area, x, area.y, &told.text, role, Told::room(area.width)) + 3;
         }
     }

@@ -21,7 +21,7 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     let lines: Vec<Line> = lines(state, room)
         .into_iter()
         .flat_map(|line| match line.last() {
-            Some((_, Role::Warning)) => wrapped(&line, room),
+            Some((_, Role::Warning)) => hanging(&line, room),
             _ => vec![line],
         })
         .collect();
@@ -42,8 +42,8 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// The rows of a line that must be read to its end.
-fn wrapped(line: &Line, room: usize) -> Vec<Line> {
+/// The rows of a line that must be read to its end. Those below the first hang further in.
+fn hanging(line: &Line, room: usize) -> Vec<Line> {
     const INDENT: &str = "    ";
     let mut rows: Vec<Line> = vec![Vec::new()];
     let mut used = 0;
