@@ -13,6 +13,7 @@ use obverse::value::{Map, Value, json};
 use super::mistaken::{chat_template, is_chat_template};
 use super::problem::{Document, Problem};
 use super::progress::Progress;
+use super::quoted::as_argument;
 use super::replace::{refuse_protected, replace_or_force};
 use super::shape::Shape;
 use super::source::SourceArgs;
@@ -128,7 +129,7 @@ fn neither(args: &Args, mut problem: Problem) -> Problem {
             Form::ResponseTemplate => "a response schema",
             Form::ResponseSchema => "a response template",
         };
-        let name = template::shown(&args.source);
+        let name = as_argument(&args.source);
         let hint = format!("derive a response template from it: `obverse derive {name}` prints it");
         return chat_template(&args.source, expected, hint);
     }

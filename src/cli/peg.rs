@@ -10,6 +10,7 @@ use obverse::value::{Map, Value};
 
 use super::mistaken::{chat_template, is_chat_template};
 use super::problem::{Document, Problem};
+use super::quoted::as_argument;
 use super::shape::ShapeArgs;
 use super::status::Status;
 use super::stop::Stop;
@@ -57,8 +58,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let written = input::read_text(&args.grammar)?;
     let name = input::name(&args.grammar);
     if is_chat_template(&written) {
+        let source = as_argument(&args.grammar);
         let hint = format!(
-            "`obverse grammar {name} --format gbnf` derives the grammar of what its model may write, `obverse derive {name}` a response template"
+            "`obverse grammar {source} --format gbnf` derives the grammar of what its model may write, `obverse derive {source}` a response template"
         );
         return Err(chat_template(&args.grammar, "a grammar", hint).into());
     }

@@ -1,5 +1,7 @@
 //! Text in the quotes of what it is written into: a shell's, or Markdown's.
 
+use std::path::Path;
+
 use super::escape;
 
 /// A word of a command line, escaped for the terminal too.
@@ -9,6 +11,11 @@ pub(crate) fn shell(word: &str) -> String {
         return word.to_owned();
     }
     escape::line(&format!("'{}'", word.replace('\'', r"'\''"))).into_owned()
+}
+
+/// A file as a command takes it, escaped for the terminal too.
+pub(crate) fn as_argument(path: &Path) -> String {
+    shell(&path.display().to_string())
 }
 
 /// Text as code within a line of Markdown.
@@ -81,5 +88,10 @@ mod tests {
         assert_eq!(shell("org/model@v1.5"), "org/model@v1.5");
         assert_eq!(shell("my model"), "'my model'");
         assert_eq!(shell("it's"), r"'it'\''s'");
+        assert_eq!(as_argument(Path::new("-")), "-");
+        assert_eq!(
+            as_argument(Path::new("my model/a.json")),
+            "'my model/a.json'"
+        );
     }
 }

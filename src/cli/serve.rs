@@ -323,7 +323,7 @@ fn tell_proof(args: &Args, derivation: &Derivation) {
             rounds.passed + rounds.failed
         );
         let mut diagnostic = Diagnostic::warning("not-proved", message);
-        let source = input::name(&args.model);
+        let source = super::quoted::as_argument(&args.model);
         diagnostic.hint = Some(format!(
             "`obverse derive {source}` says what does not; give a response template with --template"
         ));

@@ -15,6 +15,7 @@ use super::hub;
 use super::input;
 use super::peg;
 use super::problem::{Document, Problem};
+use super::quoted::as_argument;
 
 /// The configuration in a model folder.
 const CONFIG: &str = "tokenizer_config.json";
@@ -119,17 +120,9 @@ fn none(path: &Path, diagnostic: Diagnostic) -> Problem {
     })
 }
 
-/// The name of a file as a command takes it.
-pub(crate) fn shown(path: &Path) -> String {
-    match input::is_stdin(path) {
-        true => "-".to_owned(),
-        false => input::name(path),
-    }
-}
-
 /// The command that makes a response template where there is none.
 fn hint(path: &Path) -> String {
-    let name = shown(path);
+    let name = as_argument(path);
     let is_config = path.file_name().is_some_and(|file| file == CONFIG);
     if is_config {
         format!(

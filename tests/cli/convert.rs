@@ -384,4 +384,21 @@ fn a_chat_template_is_told_as_one() {
     let chat = bench.read("chat.jinja");
     let told = bench.run_with("convert -", chat).refused(2);
     assert!(told.contains("`obverse derive -` prints it"), "{told}");
+    // A command can be pasted, whatever the file is called.
+    let bench = bench
+        .file("my chat.jinja", crate::bench::CHAT)
+        .file("my model/tokenizer_config.json", r#"{"bos_token": "<s>"}"#);
+    for (arguments, hint) in [
+        (
+            ["convert", "my chat.jinja"],
+            "`obverse derive 'my chat.jinja'` prints it",
+        ),
+        (
+            ["parse", "my model"],
+            "`obverse derive --write 'my model/tokenizer_config.json'` stores it there",
+        ),
+    ] {
+        let run = bench.run_all(&arguments, "");
+        assert!(run.stderr.contains(hint), "{run}");
+    }
 }

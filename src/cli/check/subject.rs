@@ -19,6 +19,7 @@ use crate::cli::input;
 use crate::cli::mistaken::{chat_template, is_chat_template};
 use crate::cli::problem::{Document, Problem};
 use crate::cli::project::{self, Workspace, real};
+use crate::cli::quoted::as_argument;
 
 /// A response template and what belongs to it.
 #[derive(Debug)]
@@ -235,7 +236,6 @@ fn refuse_no_suite(path: &Path) -> Result<(), Problem> {
     if !std::fs::metadata(path).is_ok_and(|file| file.is_file() && is_read(file.len())) {
         return Ok(());
     }
-    let name = input::name(path);
     // A line that is a JSON object makes the file a suite, whose lines are looked at where they are checked.
     let is_object = |line: String| matches!(json::parse(&line), Ok(Value::Object(_)));
     let lines = BufReader::new(input::open(path)?).lines();
@@ -247,8 +247,9 @@ fn refuse_no_suite(path: &Path) -> Result<(), Problem> {
         false => input::read_text(path)?,
     };
     if is_model || is_chat_template(&text) {
+        let source = as_argument(path);
         let hint = format!(
-            "`obverse derive {name}` derives a response template from it, and `obverse check TEMPLATE --chat-template {name}` holds one to it"
+            "`obverse derive {source}` derives a response template from it, and `obverse check TEMPLATE --chat-template {source}` holds one to it"
         );
         let expected = "a response template or fixtures";
         return Err(chat_template(path, expected, hint));
@@ -265,6 +266,7 @@ fn refuse_no_suite(path: &Path) -> Result<(), Problem> {
     };
     let message = "there is no fixture in it: none of its lines is a JSON object";
     let found = Diagnostic::error("wrong-part", message).with_hint(hint);
+    let name = input::name(path);
     Err(Problem::of(found).about(Document { name, text: None }))
 }
 

@@ -15,6 +15,7 @@ use super::completed::Completed;
 use super::diff::unified;
 use super::problem::{Document, Problem};
 use super::project::{ProjectArgs, Workspace};
+use super::quoted::as_argument;
 use super::replace::replace_or_force;
 use super::report::{FormatArgs, Outcome, Report};
 use super::status::Status;
@@ -238,7 +239,8 @@ fn config_of(folder: &Path) -> Result<PathBuf, Problem> {
     Err(Problem::failed("usage", message).with_hint(
         if folder.join("chat_template.jinja").is_file() {
             format!(
-                "there is a chat template: `obverse derive {name}` makes a response template of it"
+                "there is a chat template: `obverse derive {}` makes a response template of it",
+                as_argument(folder)
             )
         } else {
             "give response templates, tokenizer_config.json files that hold one, or folders of them"
