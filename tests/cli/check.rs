@@ -47,6 +47,23 @@ fn a_project_is_scaffolded_and_holds() {
     );
 }
 
+/// What is told as a warning is not well, though it fails nothing.
+#[test]
+fn a_check_with_warnings_does_not_say_that_all_is_well() {
+    let bench = Bench::new();
+    let template = bench.read("template.json");
+    let bench = bench
+        .file("kite/response_template.json", template)
+        .file(
+            "kite/suite.jsonl",
+            r#"{"id": "a", "response": "Hi</assistant>", "prefix": "Oh. ", "expected": {"role": "assistant", "content": "Oh. Hi"}}"#,
+        );
+    let run = bench.run("check kite");
+    assert_eq!(run.status, 0, "{run}");
+    assert!(run.stdout.ends_with("1 warning in 1 case\n"), "{run}");
+    assert_eq!(run.stderr, "1 case checked, nothing fails\n");
+}
+
 /// A project whose response template is derived for vLLM, and what its `obverse.toml` says of engines.
 pub(crate) fn served(engines: &str) -> Bench {
     let chat = CHAT.replace(

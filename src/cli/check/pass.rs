@@ -100,7 +100,11 @@ impl Pass<'_> {
         tell_slowest(args, times);
         let summary = report.finish()?;
         if args.report.format == Format::Human && summary.status() == Status::Done {
-            output::tell(&format!("{} checked, all well\n", count(checked, "case")));
+            let well = match summary.warnings {
+                0 => "all well",
+                _ => "nothing fails",
+            };
+            output::tell(&format!("{} checked, {well}\n", count(checked, "case")));
         }
         Ok(summary.status())
     }
