@@ -25,11 +25,22 @@ const HEADING: &str = "\n## ";
 pub(crate) struct Page {
     /// The code.
     pub(crate) code: &'static str,
-    /// A sentence or two that say what it means.
+    /// The paragraph that says what it means.
     pub(crate) summary: Cow<'static, str>,
     /// All of it, in Markdown.
     pub(crate) text: Cow<'static, str>,
+    /// The commands that tell it, where the text does not say so.
+    tellers: &'static [&'static str],
 }
+
+/// The commands that tell what a rule of the linter finds.
+const LINTERS: &[&str] = &["lint"];
+
+/// The commands that read a response template, and tell what keeps a document from being one.
+const READERS: &[&str] = &[
+    "lint", "parse", "convert", "debug", "check", "review", "record", "new", "grammar", "propose",
+    "serve",
+];
 
 /// The beginning of the part of a page that says why a finding is told.
 const WHY: &str = "**Why it matters.**";
@@ -37,7 +48,10 @@ const WHY: &str = "**Why it matters.**";
 /// The beginning of the part that says what to do.
 const WHAT_TO_DO: &str = "**What to do.**";
 
-/// The beginning of an example.
+/// The beginning of a comment that has the name of the file below it, for the test that runs the examples.
+const FILE: &str = "<!-- file: ";
+
+/// The beginning of a file or a command of an example.
 const FENCE: &str = "```";
 
 impl Page {
@@ -48,24 +62,29 @@ impl Page {
 
     /// The commands that tell the code; a command of `obverse` alone stands for all.
     pub(crate) fn told_by(&self) -> Vec<String> {
-        let Some(tellers) = self.first().strip_prefix('*') else {
-            return vec!["obverse lint".to_owned()];
-        };
-        let commands = tellers.split('`').skip(1).step_by(2);
-        let full = commands.map(|command| match command.starts_with("obverse") {
-            true => command.to_owned(),
-            false => format!("obverse {command}"),
-        });
-        full.collect()
+        let said = self.first().strip_prefix('*').unwrap_or_default();
+        let said = said.split('`').skip(1).step_by(2);
+        let mut commands: Vec<String> = Vec::new();
+        for command in said.chain(self.tellers.iter().copied()) {
+            let full = match command.starts_with("obverse") {
+                true => command.to_owned(),
+                false => format!("obverse {command}"),
+            };
+            if !commands.contains(&full) {
+                commands.push(full);
+            }
+        }
+        commands
     }
 
-    /// The severity of its findings.
+    /// The severity with which the first of these commands tells it. Others may tell it otherwise.
     pub(crate) fn severity(&self) -> &str {
         let first = self.first();
         match first.strip_prefix('*') {
             Some(tellers) => tellers
-                .trim_end_matches('*')
-                .rsplit_once(", ")
+                .split("; ")
+                .next()
+                .and_then(|tellers| tellers.trim_end_matches('*').rsplit_once(", "))
                 .map_or("", |(_, severity)| severity),
             None => first.split_once(": ").map_or("", |(severity, _)| severity),
         }
@@ -73,25 +92,38 @@ impl Page {
 
     /// The reason why such a finding is told.
     pub(crate) fn why(&self) -> Option<&str> {
-        self.part(WHY, WHAT_TO_DO)
+        let (_, part) = self.text.split_once(WHY)?;
+        Some(part.split(WHAT_TO_DO).next()?.trim())
     }
 
-    /// The advice.
+    /// The advice, which is one paragraph. What follows it is the example.
     pub(crate) fn what_to_do(&self) -> Option<&str> {
-        self.part(WHAT_TO_DO, "\n```")
+        let (_, part) = self.text.split_once(WHAT_TO_DO)?;
+        Some(part.split("\n\n").next()?.trim())
     }
 
-    /// An example, with all that stands between its parts.
-    pub(crate) fn example(&self) -> Option<&str> {
+    /// An example: its files, the commands, and what is said of them. A file whose name no line says has one before it.
+    pub(crate) fn example(&self) -> Option<String> {
         let (before, _) = self.text.split_once(FENCE)?;
-        Some(self.text[before.len()..].trim_end())
-    }
-
-    /// The text between the beginnings of two parts; where there is no second one, to the end of the page.
-    fn part(&self, begin: &str, end: &str) -> Option<&str> {
-        let (_, part) = self.text.split_once(begin)?;
-        let part = part.split_once(end).map_or(part, |(part, _)| part);
-        Some(part.trim())
+        let begin = match self.text.split_once(WHAT_TO_DO) {
+            Some((_, part)) => self.text.len() - part.len() + part.find("\n\n")?,
+            None => before.len(),
+        };
+        let mut example = String::new();
+        for line in self.text[begin..].trim().lines() {
+            let named = line
+                .strip_prefix(FILE)
+                .and_then(|rest| rest.strip_suffix(" -->"));
+            match named {
+                None => {
+                    example.push_str(line);
+                    example.push('\n');
+                }
+                Some(_) if example.trim_end().ends_with("`:") => {}
+                Some(name) => example.push_str(&format!("`{name}`:\n\n")),
+            }
+        }
+        Some(example.trim_end().to_owned())
     }
 }
 
@@ -102,19 +134,23 @@ pub(crate) fn all() -> Vec<Page> {
         code: rule.code,
         summary: rule.summary.into(),
         text: rule.explain().into(),
+        tellers: LINTERS,
     });
     pages.extend(rules);
     let schemas = lint::schema_rules().iter().map(|rule| Page {
         code: rule.code,
         summary: rule.summary.into(),
         text: rule.explain().into(),
+        tellers: LINTERS,
     });
     pages.extend(schemas);
-    let documents = lint::document_codes().iter().chain(lint::engine_codes());
-    pages.extend(documents.map(|known| Page {
+    let documents = lint::document_codes().iter().map(|known| (known, READERS));
+    let engines = lint::engine_codes().iter().map(|known| (known, LINTERS));
+    pages.extend(documents.chain(engines).map(|(known, tellers)| Page {
         code: known.code,
         summary: known.text.into(),
         text: known.explain().into(),
+        tellers,
     }));
     pages
 }
@@ -140,6 +176,7 @@ fn sections(file: &'static str) -> impl Iterator<Item = Page> {
             code,
             summary: summary.into(),
             text: format!("## {code}\n{}\n", body.trim_end()).into(),
+            tellers: &[],
         })
     })
 }
@@ -176,8 +213,40 @@ mod tests {
                 !told_by.is_empty() && told_by.iter().all(is_command),
                 "{page:?}"
             );
-            assert!(page.why().is_none_or(|why| !why.contains("**")), "{page:?}");
+            let is_prose = |part: &str| {
+                part.ends_with('.') && !["**", "<!--", "```"].iter().any(|sign| part.contains(sign))
+            };
+            assert!(page.why().is_none_or(is_prose), "{page:?}");
+            assert!(page.what_to_do().is_none_or(is_prose), "{page:?}");
+            let example = page.example().unwrap_or_default();
+            assert!(
+                !example.contains("<!--") && !example.contains("**What"),
+                "{example}"
+            );
         }
+    }
+
+    #[test]
+    fn an_example_begins_with_its_first_file() {
+        let example = |code: &str| page(code).unwrap().example().unwrap();
+        // The name of one file is in a comment, that of the other on a line of its own as well.
+        assert!(example("state").starts_with("`models.txt`:\n\n```text\norg/model\n```\n\n```"));
+        let named = example("unclaimed");
+        assert!(
+            named.starts_with("`response_template.json`:\n\n```json\n{"),
+            "{named}"
+        );
+        assert_eq!(named.matches("`suite.jsonl`:").count(), 1);
+        // What is said of an example is no advice.
+        assert!(example("unreachable").starts_with("Nothing listens at port 9 here.\n\n```"));
+        assert!(example("dollar").starts_with("```json\n"));
+    }
+
+    #[test]
+    fn who_tells_a_code_otherwise_is_named_too() {
+        let page = page("unclaimed").unwrap();
+        assert_eq!(page.severity(), "error");
+        assert_eq!(page.told_by(), ["obverse check", "obverse parse"]);
     }
 
     #[test]

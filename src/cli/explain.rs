@@ -14,9 +14,11 @@ use super::{codes, markdown, output, width, wire};
 
 /// Explain the code of a finding or an error of any command: what was found, why it matters, what to do, and an example
 ///
-/// On a terminal the page is made to be read there; elsewhere it is Markdown. With --format json it is an object with the page's parts: code,
-/// told_by (commands), severity, summary, why, what_to_do, example and markdown, which is all of it; a part that a page does not have
-/// is null. Of several codes it is {"codes": [...]}: without a code each has what the list shows, with --all all its parts.
+/// On a terminal the page is made to be read there; elsewhere it is Markdown.
+///
+/// With --format json it is an object of code, told_by (commands), severity, summary, why, what_to_do, example and markdown, which is the
+/// whole page. A part that the page does not have is null. Of several codes there is {"codes": [...]}. With --all each has all of these
+/// parts. Without it each has code, told_by, severity and summary.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The code, such as text-after-close; without it all are listed
@@ -80,7 +82,7 @@ fn parts(page: &Page) -> Map {
     members.extend(wire::object([
         ("why", text(page.why())),
         ("what_to_do", text(page.what_to_do())),
-        ("example", text(page.example())),
+        ("example", page.example().map_or(Value::Null, Value::from)),
         ("markdown", (&*page.text).into()),
     ]));
     members

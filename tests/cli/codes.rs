@@ -252,16 +252,107 @@ fn codes_of(path: &PathBuf) -> Vec<String> {
         "INEXPRESSIBLE: &str = ",
         "REFUSED_BY_ENGINE: &str = ",
     ];
+    let codes = begins
+        .into_iter()
+        .flat_map(|begin| codes_after(begin, source));
+    codes.collect()
+}
+
+/// The codes that stand in a source behind a text.
+fn codes_after(begin: &str, source: &str) -> Vec<String> {
     let mut codes = Vec::new();
-    for begin in begins {
-        for call in source.split(begin).skip(1) {
-            let code = call
-                .trim_start()
-                .strip_prefix('"')
-                .and_then(|rest| rest.split('"').next());
-            let is_code = |code: &&str| code.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-            codes.extend(code.filter(is_code).map(str::to_owned));
-        }
+    for call in source.split(begin).skip(1) {
+        let code = call
+            .trim_start()
+            .strip_prefix('"')
+            .and_then(|rest| rest.split('"').next());
+        let is_code = |code: &&str| code.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+        codes.extend(code.filter(is_code).map(str::to_owned));
     }
     codes
+}
+
+/// What the sources of a verb tell, its page says of that verb, with the severity that they give it.
+#[test]
+fn each_page_names_the_verbs_that_tell_its_code() {
+    let pages = tellers();
+    let mut untold = Vec::new();
+    for entry in std::fs::read_dir(root().join("src/cli")).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let verb = format!("obverse {name}");
+        let is_verb = VERBS.contains(&&*name);
+        for source in sources(&path).into_iter().filter(|_| is_verb) {
+            for (begin, severity) in [
+                ("Problem::failed(", "error"),
+                ("Diagnostic::error(", "error"),
+                ("Diagnostic::warning(", "warning"),
+                (" warning(", "warning"),
+            ] {
+                for code in codes_after(begin, &source) {
+                    let page = pages.get(&code).map(Vec::as_slice).unwrap_or_default();
+                    let is_told = page.iter().any(|(command, told)| {
+                        let is_verb = command == "obverse"
+                            || command == &verb
+                            || command.starts_with(&format!("{verb} "));
+                        is_verb && told == severity
+                    });
+                    if !is_told && !ELSEWHERE.contains(&&*code) {
+                        untold.push(format!("{code}: `{verb}`, {severity}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(untold.is_empty(), "{untold:#?}");
+}
+
+/// Codes of which the source does not show who tells them, or how: a review takes what a check has found, and a severity is lowered.
+const ELSEWHERE: [&str; 2] = ["changed", "assumed-special-token"];
+
+/// The verbs whose sources are a file or a folder of that name.
+const VERBS: [&str; 20] = [
+    "annotate", "check", "convert", "debug", "derive", "explain", "grammar", "init", "inspect",
+    "lint", "man", "new", "parse", "peg", "propose", "read", "record", "render", "review", "spans",
+];
+
+/// The commands that tell each code, with the severity.
+fn tellers() -> BTreeMap<String, Vec<(String, String)>> {
+    let mut pages: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
+    let told = Bench::new().run("explain --all --format json").done();
+    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    for page in told["codes"].as_array().expect("a list") {
+        let text = |key: &str| page[key].as_str().unwrap_or_default().to_owned();
+        let markdown = text("markdown");
+        let said = markdown.split("\n\n").nth(1).unwrap_or_default();
+        let of_code = pages.entry(text("code")).or_default();
+        if let Some(said) = said.strip_prefix('*') {
+            for group in said.trim_end_matches('*').split("; ") {
+                let (commands, severity) = group.rsplit_once(", ").expect("a severity");
+                for command in commands.split('`').skip(1).step_by(2) {
+                    let verb = command.strip_prefix("obverse").unwrap_or(command).trim();
+                    let full = format!("obverse {verb}").trim().to_owned();
+                    of_code.push((full, severity.to_owned()));
+                }
+            }
+        } else {
+            let commands = page["told_by"].as_array().expect("a list");
+            let commands = commands.iter().filter_map(serde_json::Value::as_str);
+            of_code.extend(commands.map(|command| (command.to_owned(), text("severity"))));
+        }
+    }
+    pages
+}
+
+/// The texts of a source, or of those in a folder, without their tests.
+fn sources(path: &Path) -> Vec<String> {
+    if path.is_dir() {
+        let entries = std::fs::read_dir(path).expect("a folder");
+        return entries
+            .flat_map(|entry| sources(&entry.expect("an entry").path()))
+            .collect();
+    }
+    let text = std::fs::read_to_string(path).expect("UTF-8");
+    let text = text.split("#[cfg(test)]\nmod tests").next();
+    vec![text.unwrap_or_default().to_owned()]
 }

@@ -462,6 +462,14 @@ fn shells_complete_codes() {
     // They are too many to be listed where one is wrong, or in the help.
     let help = bench.run("explain --help").done();
     assert!(!help.contains("nothing-recorded"), "{help}");
+    for wrong in ["explain asumed-token", "lint template.json --deny nosuch"] {
+        let told = bench.run(wrong).refused(2);
+        assert!(
+            !told.contains("nothing-recorded") && !told.contains("text-after-close"),
+            "{told}"
+        );
+        assert!(told.contains("`obverse explain` lists"), "{told}");
+    }
 }
 
 /// A report in a file is written as everything else is: whole, and not through what is protected.
