@@ -24,8 +24,8 @@ use super::{input, near, output, project, wire};
 /// the response template gives. Fixtures that are there already are left alone.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The response templates' names in obverse.toml: their files' without the extension. With --template a name may be given, by which
-    /// the folder below fixtures is called
+    /// The response templates' names in obverse.toml: their files' without the extension. With --template a name may be given, which
+    /// becomes the name of the folder below fixtures
     #[arg(required_unless_present_any = ["all", "template"])]
     names: Vec<String>,
 

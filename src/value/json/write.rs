@@ -62,8 +62,8 @@ impl Format {
         write_value(value, &self.style())
     }
 
-    /// Hands the value in this format to `sink` in pieces, for text that is not to be in memory as a whole. What a piece ends with may be
-    /// anything but a part of a character.
+    /// Hands the value in this format to `sink` in pieces, for text that is not to be in memory as a whole. A piece may
+    /// end anywhere but within a character.
     ///
     /// ```
     /// use obverse::value::{Value, json::Format};
