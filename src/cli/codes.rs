@@ -214,7 +214,8 @@ mod tests {
                 "{page:?}"
             );
             let is_prose = |part: &str| {
-                part.ends_with('.') && !["**", "<!--", "```"].iter().any(|sign| part.contains(sign))
+                part.trim_end_matches(')').ends_with('.')
+                    && !["**", "<!--", "```"].iter().any(|sign| part.contains(sign))
             };
             assert!(page.why().is_none_or(is_prose), "{page:?}");
             assert!(page.what_to_do().is_none_or(is_prose), "{page:?}");

@@ -1,6 +1,6 @@
 //! Writing to the two streams.
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
 
 use super::color::{DIM, paint};
@@ -54,6 +54,7 @@ pub(crate) fn is_kept() -> bool {
 /// What standard output is.
 #[cfg(unix)]
 fn place() -> io::Result<Metadata> {
+    use std::fs::File;
     use std::os::fd::AsFd as _;
 
     File::from(io::stdout().as_fd().try_clone_to_owned()?).metadata()
@@ -62,6 +63,7 @@ fn place() -> io::Result<Metadata> {
 /// What standard output is.
 #[cfg(windows)]
 fn place() -> io::Result<Metadata> {
+    use std::fs::File;
     use std::os::windows::io::AsHandle as _;
 
     File::from(io::stdout().as_handle().try_clone_to_owned()?).metadata()
