@@ -51,7 +51,7 @@ pub(crate) fn is_kept() -> bool {
     place().is_ok_and(|place| is_kept_in(&place))
 }
 
-/// What standard output is.
+/// Tells where standard output leads.
 #[cfg(unix)]
 fn place() -> io::Result<Metadata> {
     use std::fs::File;
@@ -60,7 +60,7 @@ fn place() -> io::Result<Metadata> {
     File::from(io::stdout().as_fd().try_clone_to_owned()?).metadata()
 }
 
-/// What standard output is.
+/// Tells where standard output leads.
 #[cfg(windows)]
 fn place() -> io::Result<Metadata> {
     use std::fs::File;
@@ -69,7 +69,7 @@ fn place() -> io::Result<Metadata> {
     File::from(io::stdout().as_handle().try_clone_to_owned()?).metadata()
 }
 
-/// What standard output is, of which nothing is known here.
+/// Nothing is known here of where standard output leads.
 #[cfg(not(any(unix, windows)))]
 fn place() -> io::Result<Metadata> {
     Err(io::ErrorKind::Unsupported.into())

@@ -16,7 +16,8 @@ const PAGE: &[u8] = b"<!DOCTYPE html";
 /// The end of the name of a temporary file. No other program's end like this.
 const TEMPORARY: &str = ".obverse.tmp";
 
-/// How many temporary files a write tries to make. Those of the same name that are there are another process's, of another container or before this one.
+/// How many further names a write tries for its temporary file. A name that is taken belongs to a process of another container, or to a
+/// write that was killed.
 const NAMES: usize = 100;
 
 /// How old a temporary file is at least that nobody has locked before it is taken to be left behind by a write that was killed: a
@@ -441,7 +442,10 @@ mod tests {
         let pipe = folder.path().join(".a.json.1.obverse.tmp");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status();
         assert!(made.unwrap().success());
-        replace(&folder.path().join("a.json"), "new").unwrap();
+        let target = folder.path().join("a.json");
+        let (done, ends) = std::sync::mpsc::channel();
+        std::thread::spawn(move || done.send(replace(&target, "new").is_ok()));
+        assert_eq!(ends.recv_timeout(Duration::from_secs(30)), Ok(true));
         assert!(pipe.exists());
     }
 

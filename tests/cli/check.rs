@@ -47,7 +47,7 @@ fn a_project_is_scaffolded_and_holds() {
     );
 }
 
-/// What is told as a warning is not well, though it fails nothing.
+/// Warnings are nothing that is well, though they fail nothing.
 #[test]
 fn a_check_with_warnings_does_not_say_that_all_is_well() {
     let bench = Bench::new();

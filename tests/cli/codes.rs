@@ -272,7 +272,7 @@ fn codes_after(begin: &str, source: &str) -> Vec<String> {
     codes
 }
 
-/// What the sources of a verb tell, its page says of that verb, with the severity that they give it.
+/// A code that the sources of a verb tell has that verb on its page, with the severity that they give it.
 #[test]
 fn each_page_names_the_verbs_that_tell_its_code() {
     let pages = tellers();
