@@ -184,24 +184,10 @@ impl Amended {
             markers: &bench.analysis.behind_messages,
         };
         let refused = Engine::refusals(engines, &self.document);
-        let mut all = Vec::new();
-        for proposal in narrow::proposals(&self.document, &template, cases, end) {
-            let Ok(template) = ResponseTemplate::from_value(&proposal.document.to_value()) else {
-                continue;
-            };
-            if Engine::refusals(engines, &proposal.document) > refused {
-                continue;
-            }
-            let template = Arc::new(template);
-            let subject = bench.for_proof(&template).subject();
-            let back = failing.iter();
-            let back = back.filter(|round| bench.judge.brings_back(subject, **round));
-            match back.count() {
-                0 => {}
-                count => all.push((count, template, proposal)),
-            }
-        }
-        all.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
+        let proposals = narrow::proposals(&self.document, &template, cases, end).into_iter();
+        let proposals =
+            proposals.filter(|proposal| Engine::refusals(engines, &proposal.document) <= refused);
+        let all = bench.bringing_back(proposals, &failing, bench.scrutiny);
         let mut proves = bench.brings_more_back(&self.proof);
         for (_, template, proposal) in all.into_iter().take(*proofs) {
             *proofs -= 1;

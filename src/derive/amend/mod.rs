@@ -18,11 +18,12 @@ use crate::derive::evidence::finding::Finding;
 use crate::derive::evidence::sample::Evidence;
 use crate::derive::late;
 use crate::derive::learn::{self, Responses};
+use crate::derive::narrow::Proposal;
 use crate::derive::proof::{self, Proof};
 use crate::derive::read::analysis::Analysis;
 use crate::derive::strict::{self, StrictCalls};
 use crate::derive::{DeriveError, Options, compare, probe};
-use crate::judge::{self, Case, Judge, Scrutiny};
+use crate::judge::{self, Case, Judge, RoundId, Scrutiny, Subject};
 use crate::response_template::{Document, Engine, ResponseTemplate};
 use crate::value::{Map, Value, json};
 
@@ -62,6 +63,34 @@ impl Bench<'_> {
             let is_kept = now.errors().count() <= errors && now.lost_of(proof).is_empty();
             is_kept.then_some(now)
         }
+    }
+
+    /// Returns those of the proposals that bring some of these messages back, with how many, those first that bring back most. Responses are read with that scrutiny.
+    fn bringing_back(
+        &self,
+        proposals: impl Iterator<Item = Proposal>,
+        lost: &[RoundId],
+        scrutiny: Scrutiny,
+    ) -> Vec<(usize, Arc<ResponseTemplate>, Proposal)> {
+        let mut all = Vec::new();
+        for proposal in proposals {
+            let Ok(template) = ResponseTemplate::from_value(&proposal.document.to_value()) else {
+                continue;
+            };
+            let template = Arc::new(template);
+            let subject = Subject {
+                scrutiny,
+                ..self.for_proof(&template).subject()
+            };
+            let back = lost.iter();
+            let back = back.filter(|round| self.judge.brings_back(subject, **round));
+            match back.count() {
+                0 => {}
+                count => all.push((count, template, proposal)),
+            }
+        }
+        all.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
+        all
     }
 
     /// Returns a function as [`Bench::keeps`] does, that also asks for more messages than came back before, and than with the last response

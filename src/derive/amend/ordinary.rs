@@ -129,25 +129,11 @@ impl Amended {
             told: "a delimiter counts only where no longer word goes on beside it".to_owned(),
         });
         let beginnings = narrow::at_their_beginnings(&now.document, &template, cases);
+        let proposals = whole.into_iter().chain(beginnings);
         let refused = Engine::refusals(engines, &now.document);
-        let mut all = Vec::new();
-        for proposal in whole.into_iter().chain(beginnings) {
-            let Ok(read) = ResponseTemplate::from_value(&proposal.document.to_value()) else {
-                continue;
-            };
-            if Engine::refusals(engines, &proposal.document) > refused {
-                continue;
-            }
-            let read = Arc::new(read);
-            let subject = bench.whole(&read);
-            let saved = now.lost.iter();
-            let saved = saved.filter(|round| bench.judge.brings_back(subject, **round));
-            match saved.count() {
-                0 => {}
-                saved => all.push((saved, read, proposal)),
-            }
-        }
-        all.sort_by_key(|(saved, ..)| std::cmp::Reverse(*saved));
+        let is_allowed =
+            |proposal: &narrow::Proposal| Engine::refusals(engines, &proposal.document) <= refused;
+        let all = bench.bringing_back(proposals.filter(is_allowed), &now.lost, Scrutiny::Whole);
         let mut keeps = bench.keeps(&self.proof);
         for (_, read, proposal) in all {
             let lost = bench.lost(&read);

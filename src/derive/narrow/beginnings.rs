@@ -120,21 +120,10 @@ fn with_groups(way: &str, number: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::derive::narrow::places::Follows;
+    use crate::derive::narrow::places::at_texts;
 
     fn asked(source: &str, places: &[(&'static str, &str)]) -> Vec<String> {
-        let places: Vec<Place<'_>> = places
-            .iter()
-            .map(|(response, own)| {
-                let start = response.find(own).unwrap();
-                Place {
-                    response,
-                    span: start..start + own.len(),
-                    free_from: 0,
-                    follows: Follows::Text,
-                }
-            })
-            .collect();
+        let places = at_texts(places);
         let stricter = stricter(source, &places).into_iter();
         stricter.map(|(pattern, _)| pattern).collect()
     }

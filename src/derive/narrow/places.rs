@@ -87,3 +87,18 @@ impl<'c> Places<'c> {
         }
     }
 }
+
+/// The places of a delimiter in responses, each with its text there.
+#[cfg(test)]
+pub(super) fn at_texts<'c>(places: &[(&'c str, &str)]) -> Vec<Place<'c>> {
+    let place = |(response, own): &(&'c str, &str)| {
+        let start = response.find(own).expect("a place");
+        Place {
+            response,
+            span: start..start + own.len(),
+            free_from: 0,
+            follows: Follows::Text,
+        }
+    };
+    places.iter().map(place).collect()
+}

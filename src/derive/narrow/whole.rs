@@ -180,22 +180,11 @@ fn literal(item: &str) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::derive::narrow::places::Follows;
+    use crate::derive::narrow::places::{Follows, at_texts};
 
     /// The pattern as whole words, where it stands in these responses at that text.
     fn narrowed(source: &str, places: &[(&'static str, &str)]) -> Option<String> {
-        let places: Vec<Place<'_>> = places
-            .iter()
-            .map(|(response, own)| {
-                let start = response.find(own).unwrap();
-                Place {
-                    response,
-                    span: start..start + own.len(),
-                    free_from: 0,
-                    follows: Follows::Text,
-                }
-            })
-            .collect();
+        let places = at_texts(places);
         whole(source, &places)
     }
 
