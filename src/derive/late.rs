@@ -60,11 +60,11 @@ pub(super) const ORDINARY: LateDecision = LateDecision {
     candidates: [
         LateCandidate {
             name: "is no marker",
-            means: "delimiters that count only where they stand in all renders, as far as an ordinary text has their like elsewhere",
+            means: "delimiters that are whole words and begin where they begin in all renders, as far as an ordinary text has their like elsewhere",
         },
         LateCandidate {
             name: "may be a marker",
-            means: "delimiters that count wherever they stand, with other white space and without the markers before them",
+            means: "delimiters that count wherever they stand, within words and without the markers before them",
         },
     ],
 };

@@ -1,7 +1,7 @@
 //! The difference between two messages that render to the same text.
 
 use super::message::{CALLS_KEY, function_name};
-use crate::text::{common_prefix, common_suffix};
+use crate::text::apart;
 use crate::value::{Map, Value, json, python};
 
 /// Returns true if two lists of calls are the same but for values of arguments: the same calls, keys and argument names.
@@ -114,10 +114,7 @@ pub(super) fn is_divided_otherwise(message: &Value, other: &Value) -> bool {
 
 /// Returns true if the two are the same but for two stretches, one behind the other, that have changed places.
 fn are_parts_exchanged(a: &str, b: &str) -> bool {
-    let shared = common_prefix(a, b);
-    let (a, b) = (&a[shared..], &b[shared..]);
-    let shared = common_suffix(a, b);
-    let (a, b) = (&a[..a.len() - shared], &b[..b.len() - shared]);
+    let (a, b) = apart(a, b);
     a.len() == b.len() && a.repeat(2).contains(b)
 }
 

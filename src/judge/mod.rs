@@ -196,12 +196,8 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns the messages that are lost of those on which no verdict is given: their texts have longer words in them than those of markers, or what stands
-    /// otherwise in every render. They are read as a whole.
+    /// otherwise in every render.
     pub(crate) fn lost_beside(&self, subject: Subject<'_>) -> Vec<RoundId> {
-        let subject = Subject {
-            scrutiny: Scrutiny::Whole,
-            ..subject
-        };
         let tried = self.tried(subject);
         let lost_of = |calling: Option<usize>, group: &Group| {
             let rounds = group.rounds.iter().enumerate();

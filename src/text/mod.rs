@@ -20,6 +20,14 @@ pub(crate) fn common_suffix(a: &str, b: &str) -> usize {
         .sum()
 }
 
+/// The parts of two texts between what both begin with and what both end with.
+pub(crate) fn apart<'a, 'b>(a: &'a str, b: &'b str) -> (&'a str, &'b str) {
+    let shared = common_prefix(a, b);
+    let (a, b) = (&a[shared..], &b[shared..]);
+    let shared = common_suffix(a, b);
+    (&a[..a.len() - shared], &b[..b.len() - shared])
+}
+
 /// A text as it stands in HTML, SVG and XML, between tags and in quoted attributes alike.
 pub(crate) fn html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

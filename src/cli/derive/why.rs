@@ -5,6 +5,7 @@ use obverse::value::json::quote;
 use obverse::value::{self, Step, Value};
 
 use super::difference::difference;
+use crate::text::apart;
 
 /// How many characters are shown of a text that ends a field too early, or comes back as another.
 const STOP: usize = 12;
@@ -110,20 +111,6 @@ fn at<'v>(value: &'v Value, steps: &[Step]) -> Option<&'v Value> {
 /// Returns true for the signs that texts are quoted by.
 fn is_quote(sign: char) -> bool {
     matches!(sign, '"' | '\'' | '`')
-}
-
-/// The parts of two texts between what they begin and what they end with alike.
-fn apart<'t>(text: &'t str, read: &'t str) -> (&'t str, &'t str) {
-    let shared = |one: &mut dyn Iterator<Item = char>, other: &mut dyn Iterator<Item = char>| {
-        one.zip(other)
-            .take_while(|(one, other)| one == other)
-            .map(|(one, _)| one.len_utf8())
-            .sum::<usize>()
-    };
-    let head = shared(&mut text.chars(), &mut read.chars());
-    let (text, read) = (&text[head..], &read[head..]);
-    let tail = shared(&mut text.chars().rev(), &mut read.chars().rev());
-    (&text[..text.len() - tail], &read[..read.len() - tail])
 }
 
 /// The reason where a text comes back as another text.

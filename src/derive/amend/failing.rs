@@ -183,11 +183,9 @@ impl Amended {
             pattern: bench.target.text_end(),
             markers: &bench.analysis.behind_messages,
         };
-        let refused = Engine::refusals(engines, &self.document);
         let proposals = narrow::proposals(&self.document, &template, cases, end).into_iter();
-        let proposals =
-            proposals.filter(|proposal| Engine::refusals(engines, &proposal.document) <= refused);
-        let all = bench.bringing_back(proposals, &failing, bench.scrutiny);
+        let scrutiny = bench.scrutiny;
+        let all = bench.bringing_back(proposals, &failing, scrutiny, engines, &self.document);
         let mut proves = bench.brings_more_back(&self.proof);
         for (_, template, proposal) in all.into_iter().take(*proofs) {
             *proofs -= 1;

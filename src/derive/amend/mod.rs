@@ -65,23 +65,39 @@ impl Bench<'_> {
         }
     }
 
-    /// Returns those of the proposals that bring some of these messages back, with how many, those first that bring back most. Responses are read with that scrutiny.
+    /// Returns the response template for the judge, with responses that are read with that scrutiny.
+    fn subject<'t>(
+        &'t self,
+        template: &'t Arc<ResponseTemplate>,
+        scrutiny: Scrutiny,
+    ) -> Subject<'t> {
+        Subject {
+            scrutiny,
+            ..self.for_proof(template).subject()
+        }
+    }
+
+    /// Returns those of the proposals that bring some of these messages back and that no engine refuses for more than it does `document`, with how many come back, those
+    /// first that bring back most. Responses are read with that scrutiny.
     fn bringing_back(
         &self,
         proposals: impl Iterator<Item = Proposal>,
         lost: &[RoundId],
         scrutiny: Scrutiny,
+        engines: &[Engine],
+        document: &Document,
     ) -> Vec<(usize, Arc<ResponseTemplate>, Proposal)> {
+        let refused = Engine::refusals(engines, document);
         let mut all = Vec::new();
         for proposal in proposals {
+            if Engine::refusals(engines, &proposal.document) > refused {
+                continue;
+            }
             let Ok(template) = ResponseTemplate::from_value(&proposal.document.to_value()) else {
                 continue;
             };
             let template = Arc::new(template);
-            let subject = Subject {
-                scrutiny,
-                ..self.for_proof(&template).subject()
-            };
+            let subject = self.subject(&template, scrutiny);
             let back = lost.iter();
             let back = back.filter(|round| self.judge.brings_back(subject, **round));
             match back.count() {

@@ -7,8 +7,8 @@
 //! No more is asked. A reasoning that is closed only by the white space of all renders would take the whole answer where a model writes other white space, and that is a greater loss than a
 //! text that is cut.
 //!
-//! No verdict depends on it. A marker that nobody writes in prose stays as it is, and renaming the markers of a chat template changes which they are: whether these texts are asked at
-//! all is a decision, and the law of renaming holds for its other candidate.
+//! No verdict depends on it. A marker that nobody writes in prose stays as it is. Other markers in its place may stand in prose, so that the same chat template with renamed markers
+//! may be read more strictly: so this is a decision, and the law of renaming is held with its other candidate, by which nothing is changed.
 //!
 //! The cost: the texts are rendered and parsed once for each chat template, which is a twentieth of what the proof takes. Where some are lost, each proposal parses those, and
 //! each that saves one is proved.
@@ -19,7 +19,7 @@ use super::{Amended, Bench};
 use crate::derive::evidence::finding::Finding;
 use crate::derive::proof::Proof;
 use crate::derive::{DeriveError, Options, late, narrow};
-use crate::judge::{Counterexample, RoundId, Scrutiny, Subject};
+use crate::judge::{Counterexample, RoundId, Scrutiny};
 use crate::response_template::{Document, Engine, ResponseTemplate};
 use crate::value::json;
 
@@ -31,7 +31,6 @@ struct Stricter {
     document: Document,
     proof: Proof,
     lost: Vec<RoundId>,
-    told: String,
 }
 
 impl Amended {
@@ -55,30 +54,22 @@ impl Amended {
             document: self.document.clone(),
             proof: self.proof.clone(),
             lost: lost.clone(),
-            told: String::new(),
         };
         let mut told = Vec::new();
         let mut proofs = MAX_PROVED;
         while let Some(taken) = self.stricter(bench, &options.engines, &now, &mut proofs)? {
-            told.push(taken.told.clone());
-            now = taken;
+            let how;
+            (now, how) = taken;
+            told.push(how);
         }
         let saved = lost.iter().filter(|round| !now.lost.contains(round));
         let saved = saved.filter_map(|round| bench.found(&template, *round));
-        let Some(example) = saved.min_by_key(|found| found.response.len()) else {
-            self.tell_lost(bench, &template, &lost);
-            return Ok(());
-        };
-        let because = [
-            format!(
-                "no call and no reasoning may appear that the model did not write: behind the prompt, {} gives {}",
-                json::quote(&example.response),
-                json::to_string(&example.parsed)
-            ),
-            "models write delimiters with other white space, within a line, and leave out the marker before them".to_owned(),
-        ];
-        self.decisions.push(late::ORDINARY.made(because, is_other));
-        if is_other {
+        let example = saved.min_by_key(|found| found.response.len());
+        if let Some(example) = &example {
+            let because = because(example);
+            self.decisions.push(late::ORDINARY.made(because, is_other));
+        }
+        if example.is_none() || is_other {
             self.tell_lost(bench, &template, &lost);
             return Ok(());
         }
@@ -109,7 +100,7 @@ impl Amended {
             .push(Finding::info("ordinary-text", text).with(smallest));
     }
 
-    /// Returns the first of the stricter response templates by which fewer ordinary texts are lost and no message that came back, those first that save most; `None` if
+    /// Returns the first of the stricter response templates, with the change in words, by which fewer ordinary texts are lost and no message that came back, those first that save most; `None` if
     /// there is none, or `proofs` are used up.
     fn stricter(
         &self,
@@ -117,7 +108,7 @@ impl Amended {
         engines: &[Engine],
         now: &Stricter,
         proofs: &mut usize,
-    ) -> Result<Option<Stricter>, DeriveError> {
+    ) -> Result<Option<(Stricter, String)>, DeriveError> {
         if now.lost.is_empty() || *proofs == 0 {
             return Ok(None);
         }
@@ -130,10 +121,8 @@ impl Amended {
         });
         let beginnings = narrow::at_their_beginnings(&now.document, &template, cases);
         let proposals = whole.into_iter().chain(beginnings);
-        let refused = Engine::refusals(engines, &now.document);
-        let is_allowed =
-            |proposal: &narrow::Proposal| Engine::refusals(engines, &proposal.document) <= refused;
-        let all = bench.bringing_back(proposals.filter(is_allowed), &now.lost, Scrutiny::Whole);
+        let scrutiny = Scrutiny::Whole;
+        let all = bench.bringing_back(proposals, &now.lost, scrutiny, engines, &now.document);
         let mut keeps = bench.keeps(&self.proof);
         for (_, read, proposal) in all {
             let lost = bench.lost(&read);
@@ -146,34 +135,42 @@ impl Amended {
             *proofs -= 1;
             if let Some(proof) = keeps(&read) {
                 let narrow::Proposal { document, told } = proposal;
-                return Ok(Some(Stricter {
+                let stricter = Stricter {
                     document,
                     proof,
                     lost,
-                    told,
-                }));
+                };
+                return Ok(Some((stricter, told)));
             }
         }
         Ok(None)
     }
 }
 
-impl Bench<'_> {
-    /// The response template as its responses are read as a whole.
-    fn whole<'t>(&'t self, template: &'t Arc<ResponseTemplate>) -> Subject<'t> {
-        Subject {
-            scrutiny: Scrutiny::Whole,
-            ..self.for_proof(template).subject()
-        }
-    }
+/// The reasons for both candidates, with a text that is lost by the second.
+fn because(example: &Counterexample) -> [String; 2] {
+    let (response, parsed) = (
+        json::quote(&example.response),
+        json::to_string(&example.parsed),
+    );
+    [
+        format!(
+            "no call and no reasoning may appear that the model did not write: behind the prompt, {response} gives {parsed}"
+        ),
+        "models write delimiters within a line, and leave out the marker before them".to_owned(),
+    ]
+}
 
+impl Bench<'_> {
     /// The ordinary texts that are lost.
     fn lost(&self, template: &Arc<ResponseTemplate>) -> Vec<RoundId> {
-        self.judge.lost_beside(self.whole(template))
+        let subject = self.subject(template, Scrutiny::Whole);
+        self.judge.lost_beside(subject)
     }
 
     /// One that is lost, with its response and what comes back.
     fn found(&self, template: &Arc<ResponseTemplate>, round: RoundId) -> Option<Counterexample> {
-        self.judge.failure(self.whole(template), round)
+        let subject = self.subject(template, Scrutiny::Whole);
+        self.judge.failure(subject, round)
     }
 }

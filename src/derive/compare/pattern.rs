@@ -195,6 +195,15 @@ fn behind_group(source: &str, start: usize) -> Option<String> {
     Some(behind)
 }
 
+/// A pattern for what any of the patterns matches; `None` for none.
+pub(in crate::derive) fn either_of(patterns: Vec<String>) -> Option<String> {
+    match patterns.as_slice() {
+        [] => None,
+        [one] => Some(one.clone()),
+        several => Some(format!("(?:{})", several.join("|"))),
+    }
+}
+
 /// The alternatives of a pattern, also of one that stands in a group as a whole: `(?:a|b)` has `a` and `b`, and `ab` has itself.
 pub(in crate::derive) fn alternatives(source: &str) -> Vec<String> {
     let source = enclosed(source, "(?:").unwrap_or(source);

@@ -4,7 +4,7 @@ use super::ends::Ends;
 use super::marker::{self, Captures};
 use super::written::Written;
 use super::{
-    AT_LINE, BEHIND_BRACKET, alternatives, is_plain, listed, optional, pairs, pattern_candidate,
+    AT_LINE, BEHIND_BRACKET, either_of, is_plain, listed, optional, pairs, pattern_candidate,
 };
 use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::{slot, text};
@@ -408,7 +408,7 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
     };
     let section = calls.section.1.trim();
     let at_turn_end = (!section.is_empty()).then(|| {
-        let turn_end = alternatives(
+        let turn_end = either_of(
             ends.pattern(None, &[])
                 .into_iter()
                 .chain([text_end.to_owned()])
@@ -480,7 +480,7 @@ fn stop_at_line(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String
     let before_next = (calls.parallel && !next.is_empty())
         .then(|| before_next(calls, &format!("{AT_LINE}{next}")));
     let all = section.into_iter().chain(turn_end).chain(before_next);
-    alternatives(all.collect())
+    either_of(all.collect())
 }
 
 /// Returns the pattern, of which what closes the section is a part, with white space allowed behind the brackets with which that begins.

@@ -126,7 +126,7 @@ impl<'a> Ends<'a> {
         let ends = ends
             .map(|end| self.end_pattern(end))
             .chain(others.iter().map(|other| slot::pattern(other)));
-        super::alternatives(ends.collect()).map(|end| {
+        super::either_of(ends.collect()).map(|end| {
             if self.is_last {
                 return end;
             }
@@ -143,7 +143,7 @@ impl<'a> Ends<'a> {
     /// Returns a pattern as [`exact`](Self::exact) does, where literals would do otherwise: behind the last end text goes to no field.
     pub(super) fn exact_literals(&self) -> Option<String> {
         self.literals()?;
-        super::alternatives(self.with_space_before())
+        super::either_of(self.with_space_before())
     }
 
     /// A pattern for each end with the white space that the chat template writes before it; none unless all of them have some.
@@ -191,7 +191,7 @@ impl<'a> Ends<'a> {
     /// Returns a pattern as [`last_of_run`](Self::last_of_run) does, where literals would do otherwise: behind the last end text goes to no field.
     pub(super) fn last_of_literals(&self) -> Option<String> {
         self.literals()?;
-        super::alternatives(self.last_of_runs())
+        super::either_of(self.last_of_runs())
     }
 
     /// A pattern for each end that leaves the text the characters at its end; none where no end can begin within an end.
@@ -217,7 +217,7 @@ impl<'a> Ends<'a> {
             return None;
         }
         let others = others.iter().map(|other| slot::pattern(other));
-        let end = super::alternatives(ends.into_iter().chain(others).collect())?;
+        let end = super::either_of(ends.into_iter().chain(others).collect())?;
         Some(format!("{end}\\s*{}", self.optional(self.epilogue)))
     }
 
@@ -259,7 +259,7 @@ pub(super) fn completion(marker: &str, next: &str) -> Option<char> {
 pub(super) fn not_before(pattern: String, next: &[char]) -> String {
     let next = next.iter();
     let next = next.map(|c| text::escape(c.encode_utf8(&mut [0; 4])));
-    match super::alternatives(next.collect()) {
+    match super::either_of(next.collect()) {
         Some(next) => format!("{pattern}(?!{next})"),
         None => pattern,
     }

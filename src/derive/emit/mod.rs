@@ -23,6 +23,7 @@ use indexmap::IndexMap;
 
 use self::ends::Ends;
 use crate::derive::choice::{Candidate, Choices};
+use crate::derive::compare::pattern::either_of;
 use crate::derive::compare::{slot, text};
 use crate::derive::probe;
 use crate::derive::read::analysis::Analysis;
@@ -114,7 +115,7 @@ fn markers(markers: Vec<String>, pattern: fn(&str) -> String) -> Delimiter {
         false => Delimiter::Literals(markers),
         true => {
             let patterns = markers.iter().map(|marker| pattern(marker));
-            Delimiter::pattern(alternatives(patterns.collect()).unwrap_or_default())
+            Delimiter::pattern(either_of(patterns.collect()).unwrap_or_default())
         }
     }
 }
@@ -210,7 +211,7 @@ fn or(delimiter: Delimiter, others: impl IntoIterator<Item = String>) -> Delimit
         return delimiter;
     }
     let all = patterns(delimiter).into_iter().chain(others).collect();
-    Delimiter::pattern(alternatives(all).unwrap_or_default())
+    Delimiter::pattern(either_of(all).unwrap_or_default())
 }
 
 /// The delimiter where none of these patterns matches, and where what closes its part follows before what ends a turn: as a
@@ -223,8 +224,8 @@ fn unless(
     headers: &[&str],
     ends: &[&str],
 ) -> Delimiter {
-    let own = alternatives(patterns(delimiter.clone()));
-    let (Some(others), Some(own)) = (alternatives(others), own) else {
+    let own = either_of(patterns(delimiter.clone()));
+    let (Some(others), Some(own)) = (either_of(others), own) else {
         return delimiter;
     };
     let close = slot::pattern(close);
@@ -233,12 +234,12 @@ fn unless(
         close => {
             let ends = ends.iter().map(|end| slot::pattern(end));
             let stops = [close.to_owned()].into_iter().chain(ends);
-            let stops = alternatives(stops.collect()).unwrap_or_default();
+            let stops = either_of(stops.collect()).unwrap_or_default();
             format!("(?=(?:(?!{stops}).)*{close})")
         }
     };
     let begins = headers.iter().map(|header| slot::pattern(header.trim()));
-    let begins = alternatives(["\\A".to_owned()].into_iter().chain(begins).collect());
+    let begins = either_of(["\\A".to_owned()].into_iter().chain(begins).collect());
     let begins = begins.unwrap_or_default();
     Delimiter::pattern(format!(
         "(?<={begins}\\s{{0,64}})(?!{others}){own}{is_closed}"
@@ -247,14 +248,5 @@ fn unless(
 
 /// A pattern for any of the literals; `None` for none.
 fn any_of(literals: &[&str]) -> Option<String> {
-    alternatives(literals.iter().map(|one| slot::pattern(one)).collect())
-}
-
-/// A pattern for what any of the patterns matches; `None` for none.
-fn alternatives(patterns: Vec<String>) -> Option<String> {
-    match patterns.as_slice() {
-        [] => None,
-        [one] => Some(one.clone()),
-        several => Some(format!("(?:{})", several.join("|"))),
-    }
+    either_of(literals.iter().map(|one| slot::pattern(one)).collect())
 }

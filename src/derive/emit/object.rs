@@ -6,7 +6,7 @@
 
 use indexmap::IndexMap;
 
-use super::{JSON_STRING, alternatives, calls};
+use super::{JSON_STRING, calls, either_of};
 use crate::derive::compare::text;
 use crate::derive::read::calls::ToolCalls;
 use crate::derive::read::cut::Body;
@@ -66,7 +66,7 @@ fn calls_at(
         Some(next) => format!("(?=,\\s*{})", key_pattern(next)),
         None => format!("\\}}\\s*{end}"),
     });
-    let follows = alternatives(follows.collect()).unwrap_or_default();
+    let follows = either_of(follows.collect()).unwrap_or_default();
     FieldDocument {
         open: Some(Delimiter::pattern(format!(
             "{}(?={first})",

@@ -264,10 +264,7 @@ fn end_of_key(argument: &Pairs) -> (String, &'static str) {
             let ends: Vec<&str> = ends.into_iter().map(str::trim).collect();
             (!ends.is_empty()).then(|| format!("{}{space}", any_of(&ends)))
         });
-    (
-        super::alternatives(ends.collect()).unwrap_or_default(),
-        last,
-    )
+    (super::either_of(ends.collect()).unwrap_or_default(), last)
 }
 
 /// The brackets behind which something in a value may look like a key. Lists and objects of JSON are taken as a whole, and where a marker stands before each

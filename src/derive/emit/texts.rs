@@ -173,7 +173,7 @@ pub(super) fn as_json(field: FieldDocument) -> FieldDocument {
         Delimiter::Pattern(pattern) => pattern,
         Delimiter::Literals(literals) => {
             let literals = literals.iter().map(|literal| text::escape_loosely(literal));
-            super::alternatives(literals.collect()).unwrap_or_default()
+            super::either_of(literals.collect()).unwrap_or_default()
         }
     };
     let close = field.close.map(pattern);
@@ -205,10 +205,10 @@ fn ends_and_what_stands_before_them(
     let calls = analysis.calls.iter();
     let calls = calls.map(|calls| Written::new(analysis, calls, ends, choices).beginning());
     let next = ends.markers.iter().map(|end| slot::pattern(end));
-    let next = super::alternatives(next.chain(calls).collect())?;
+    let next = super::either_of(next.chain(calls).collect())?;
     let behind = behind.map(|one| format!("{}(?=\\s*{next})\\s*", slot::pattern(&one.text)));
     let end = ends.pattern(None, before);
-    super::alternatives(end.into_iter().chain(behind).collect())
+    super::either_of(end.into_iter().chain(behind).collect())
 }
 
 /// The candidates for what closes a text where several markers stand: the first of them, or all.
@@ -627,7 +627,7 @@ pub(super) fn reasoning(
     let next = format!("(?={}{behind})", written.beginning());
     let own = close.map(super::patterns);
     let alternatives = own.into_iter().flatten().chain([next]);
-    field(super::alternatives(alternatives.collect()).map(Delimiter::pattern))
+    field(super::either_of(alternatives.collect()).map(Delimiter::pattern))
 }
 
 /// The smallest responses in which nothing closes a reasoning before a call: one that ends with the call, and one that only speaks of it.

@@ -358,7 +358,7 @@ impl<'a> Written<'a> {
         let close = closes.into_iter().find(|close| !close.is_empty());
         let close = close.map(slot::pattern);
         let ends = self.ends.markers.iter().map(|end| slot::pattern(end));
-        let end = super::alternatives(ends.collect());
+        let end = super::either_of(ends.collect());
         let may_end = end.as_ref().map(|end| format!("(?:{end}\\s*)?"));
         let may_end = may_end.unwrap_or_default();
         let ended = close.as_ref().zip(end);

@@ -4,7 +4,9 @@
 //! found anywhere, and markers before it may be missing. What is left may then be a text of every day: `$` within a line, or `"args": [` in a file of settings.
 
 use super::places::Place;
-use crate::derive::compare::pattern::{SPACE, alternatives, enclosed, optional_beginning};
+use crate::derive::compare::pattern::{
+    SPACE, alternatives, either_of, enclosed, optional_beginning,
+};
 
 /// The condition that a line begins.
 const LINE: &str = "(?<![^\\n])";
@@ -78,11 +80,7 @@ fn changed(source: &str, change: impl Fn(&str) -> String) -> String {
         true => way,
         false => change(&way),
     });
-    let ways: Vec<String> = ways.collect();
-    match ways.as_slice() {
-        [one] => one.clone(),
-        several => format!("(?:{})", several.join("|")),
-    }
+    either_of(ways.collect()).unwrap_or_default()
 }
 
 /// The groups at the beginning of a pattern that may be missing, each with its question mark.

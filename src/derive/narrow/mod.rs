@@ -17,7 +17,9 @@ mod places;
 mod space;
 mod whole;
 
-use super::compare::pattern::{SPACE, alternatives, grouped, with_group, without_captures};
+use super::compare::pattern::{
+    SPACE, alternatives, either_of, grouped, with_group, without_captures,
+};
 use super::compare::slot;
 use super::compare::text::escape;
 use crate::judge::Case;
@@ -208,15 +210,11 @@ impl Context<'_> {
         let ways = alternatives(&delimiter.as_pattern()).into_iter();
         let (looking, taking): (Vec<String>, Vec<String>) =
             ways.partition(|way| way.starts_with("(?="));
-        if looking.is_empty() || taking.is_empty() {
+        let Some(taking) = either_of(taking).filter(|_| !looking.is_empty()) else {
             return Vec::new();
-        }
+        };
         let takes = |place: &&Place<'_>| !place.span.is_empty();
         let places: Vec<Place<'_>> = self.places.iter().filter(takes).cloned().collect();
-        let taking = match taking.as_slice() {
-            [one] => one.clone(),
-            several => format!("(?:{})", several.join("|")),
-        };
         let context = Context {
             places: &places,
             ..*self

@@ -5,7 +5,9 @@
 //! run, does. That asks for less than its white space, and no response that has the white space is lost by it.
 
 use super::places::Place;
-use crate::derive::compare::pattern::{SPACE, alternatives, enclosed, optional_beginning, walk};
+use crate::derive::compare::pattern::{
+    SPACE, alternatives, either_of, enclosed, optional_beginning, walk,
+};
 use crate::derive::compare::text::{escape, is_part_of_word};
 
 /// Returns the pattern where what it matches is no part of a longer word or run, as far as that is so in all of these places; `None` where nothing would be
@@ -25,11 +27,7 @@ pub(super) fn whole(source: &str, places: &[Place<'_>]) -> Option<String> {
         }
         None => bounded(&way, before, behind),
     });
-    let ways: Vec<String> = ways.collect();
-    let whole = match ways.as_slice() {
-        [one] => one.clone(),
-        several => format!("(?:{})", several.join("|")),
-    };
+    let whole = either_of(ways.collect()).unwrap_or_default();
     (whole != source).then_some(whole)
 }
 
