@@ -22,6 +22,9 @@ pub(super) const MAX_TRIES: usize = 72;
 /// How many more are tried where none of these is left, of those that were better by themselves.
 const SPARED_TRIES: usize = 8;
 
+/// How many are tried at least where the search is taken up again behind amendments.
+const RESUMED_TRIES: usize = 24;
+
 /// The response template that one set of choices between candidates leads to.
 pub(super) struct Attempt {
     pub(super) wanted: Vec<Preference>,
@@ -307,6 +310,11 @@ impl Driver<'_> {
         candidates.truncate(SPARED_TRIES);
         self.tries = candidates.len();
         candidates
+    }
+
+    /// Leaves tries for a search that is taken up again, for which those of the first one may all be used up.
+    pub(super) fn resume(&mut self) {
+        self.tries = self.tries.max(RESUMED_TRIES);
     }
 
     /// Returns true if there are tries left, and steps for the renders after them; if so it uses up one try.

@@ -82,6 +82,7 @@ impl<'a> Search<'a> {
         mut amend: impl FnMut(&Proven) -> Option<T>,
         proof: impl Fn(&T) -> &Proof,
     ) -> Option<T> {
+        self.driver.resume();
         let failures = amended.failing();
         let shown = &failures.first()?.found;
         let few = failures.iter().take(MAX_FAILING);
