@@ -81,6 +81,7 @@ struct Compiled {
     asked: Vec<String>,
     variables: Vec<String>,
     candidates: Vec<(String, Vec<Value>)>,
+    own: Vec<String>,
 }
 
 /// The input with which a chat template is rendered: [`RenderInput::new`], and what else is to be set.
@@ -182,6 +183,7 @@ impl ChatTemplate {
                 asked: survey.asked,
                 variables: survey.variables,
                 candidates: survey.candidates,
+                own: survey.own,
             }),
             tokens: Arc::default(),
         })
@@ -235,6 +237,12 @@ impl ChatTemplate {
             .iter()
             .find(|(name, _)| name == variable)
             .map_or(&[], |(_, values)| values.as_slice())
+    }
+
+    /// Returns true if the template sets the variable to something of the conversation, so that it is not meant to be given although it is read where it
+    /// was not set.
+    pub(crate) fn sets(&self, variable: &str) -> bool {
+        self.inner.own.iter().any(|own| own == variable)
     }
 
     /// Renders a conversation, as `apply_chat_template(tokenize=False)` does.

@@ -162,14 +162,15 @@ impl ChatTemplateSource {
     }
 
     /// The variables that make a difference beside the conversation, each with the values worth trying: true, false, and each
-    /// constant that a template compares it with. At most 64 variables, and 18 values of each.
+    /// constant that a template compares it with. At most 64 variables, and 18 values of each. What the template itself sets to something of the
+    /// conversation is none of them.
     pub fn kwargs(&self) -> Vec<(String, Vec<Value>)> {
         let mut found: Vec<(String, Vec<Value>)> = Vec::new();
         for (_, template) in &self.templates {
             for name in template.variables() {
                 let given =
                     GIVEN.contains(&name.as_str()) || self.special_tokens.contains_key(name);
-                if given || found.iter().any(|(known, _)| known == name) {
+                if given || template.sets(name) || found.iter().any(|(known, _)| known == name) {
                     continue;
                 }
                 if found.len() == MAX_KWARGS {

@@ -17,6 +17,9 @@ pub(super) struct Survey {
     pub(super) asked: Vec<String>,
     pub(super) variables: Vec<String>,
     pub(super) candidates: Vec<(String, Vec<Value>)>,
+    /// The variables that the template sets to something of the conversation, such as `thought` in `{% set thought = message.thought %}`. Where one is
+    /// read that was not set, it stands for nothing, and is not meant to be given.
+    pub(super) own: Vec<String>,
 }
 
 /// Names that stand for something in every template.
@@ -65,6 +68,10 @@ struct Walk<'t> {
     /// The names that were set to a variable from outside, or to what stands in its place, with that variable: `effort` in
     /// `{% set effort = reasoning_effort | default("low") %}`.
     aliases: HashMap<Name, &'t str>,
+    /// The names that were read, in order.
+    read: Vec<Name>,
+    /// The names that the tests around the statement read.
+    tested: Vec<Name>,
 }
 
 impl Survey {
@@ -75,6 +82,8 @@ impl Survey {
             seen: HashSet::new(),
             bound: vec![HashSet::new()],
             aliases: HashMap::new(),
+            read: Vec::new(),
+            tested: Vec::new(),
         };
         walk.body(&tree.body);
         walk.found
@@ -112,6 +121,22 @@ impl<'t> Walk<'t> {
         }
     }
 
+    /// Notes a name that is set to something of the conversation; `read` is how many names were read before its value. `set effort = effort or "low"` is about
+    /// what is given, as is whatever a test for the name itself decides, and what is set to another variable that is given.
+    fn set(&mut self, name: Name, read: usize) {
+        let value = &self.read[read..];
+        let is_bound = |name: &Name| self.bound.iter().any(|scope| scope.contains(name));
+        let is_of_conversation = value
+            .iter()
+            .any(|read| is_bound(read) && !self.aliases.contains_key(read));
+        let is_asked = value.contains(&name) || self.tested.contains(&name);
+        let text = self.tree.name(name);
+        if is_of_conversation && !is_asked && !self.found.own.iter().any(|known| **known == **text)
+        {
+            self.found.own.push(text.to_string());
+        }
+    }
+
     fn free(&self, name: Name) -> Option<&'t str> {
         let text: &'t str = self.tree.name(name);
         let set = self.bound.iter().any(|scope| scope.contains(&name));
@@ -119,6 +144,7 @@ impl<'t> Walk<'t> {
     }
 
     fn variable(&mut self, name: Name) {
+        self.read.push(name);
         if let Some(text) = self.free(name)
             && !self.found.variables.iter().any(|known| known == text)
         {
@@ -155,8 +181,10 @@ impl<'t> Walk<'t> {
                 then,
                 otherwise,
             } => {
+                let (read, tested) = (self.read.len(), self.tested.len());
                 self.expr(test);
                 self.truth(test);
+                self.tested.extend_from_slice(&self.read[read..]);
                 // What only one branch sets may still come from outside after it.
                 let before = self.bound.last().cloned().unwrap_or_default();
                 self.body(then);
@@ -166,12 +194,15 @@ impl<'t> Walk<'t> {
                 if let Some(scope) = self.bound.last_mut() {
                     scope.retain(|name| after_then.contains(name));
                 }
+                self.tested.truncate(tested);
             }
             Stmt::Set { target, value } => {
                 // A text may be compared with the name later.
                 self.asked(value);
+                let read = self.read.len();
                 self.expr(value);
                 if let Target::Name(name) = target {
+                    self.set(*name, read);
                     match self.variable_of(value) {
                         Some(variable) => self.aliases.insert(*name, variable),
                         None => self.aliases.remove(name),

@@ -363,3 +363,35 @@ fn what_is_not_supported_is_an_error() {
         syntax(source);
     }
 }
+
+#[test]
+fn a_variable_that_is_set_to_something_of_the_conversation_is_not_given() {
+    for (text, is_set) in [
+        (
+            "{% if m.x is string %}{% set thought = m.x %}{% endif %}{{ thought }}",
+            true,
+        ),
+        // What is set where it is missing is given elsewhere, and so is what is set to a constant or to what is given.
+        (
+            "{% if not thought %}{% set thought = m.x %}{% endif %}{{ thought }}",
+            false,
+        ),
+        ("{% set thought = thought or m.x %}{{ thought }}", false),
+        (
+            "{% if m.x %}{% set thought = 'none' %}{% endif %}{{ thought }}",
+            false,
+        ),
+        (
+            "{% set other = effort %}{% if m.x %}{% set thought = other %}{% endif %}{{ thought }}",
+            false,
+        ),
+    ] {
+        let text = format!("{{% for m in messages %}}{text}{{% endfor %}}");
+        let template = ChatTemplate::new(&text).unwrap();
+        assert!(
+            template.variables().iter().any(|name| name == "thought"),
+            "{text}"
+        );
+        assert_eq!(template.sets("thought"), is_set, "{text}");
+    }
+}

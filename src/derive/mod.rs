@@ -212,6 +212,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     };
     let judge = Judge::new(source, &setup);
     renderer.adopt(judge.rules());
+    renderer.unset = judge.unset().to_vec();
     renderer.know(&judge.traced());
     renderer.slots = judge.slots().to_vec();
     renderer.read_quotes();
@@ -269,7 +270,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     findings.extend(emit::left_to_do(&analysis, target));
     findings.extend(decisions.iter().filter_map(Decision::corrected));
     findings.extend(remarks::refusals(&options.engines, &document));
-    let is_in_part = !proof.judgement.unproved.is_empty();
+    let is_in_part = !proof.judgement.unproved.is_empty() || analysis.dialect.named_by_id;
     let verdict = Verdict::of(proof.rounds, &findings, is_in_part);
     let tried;
     (tried, cost.deviations) = render::cost::measured(&judge, || {

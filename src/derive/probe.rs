@@ -57,6 +57,8 @@ pub(super) struct Dialect {
     pub(super) reasoning: Option<Slot>,
     pub(super) arguments: ArgumentsForm,
     pub(super) no_content: NoContent,
+    /// True if a call's id is its name, for chat templates that write no name beside the id.
+    pub(super) named_by_id: bool,
 }
 
 /// How a message with calls says that it has no content.
@@ -86,6 +88,15 @@ impl Dialect {
             reasoning: None,
             arguments: ArgumentsForm::Object,
             no_content: NoContent::Absent,
+            named_by_id: false,
+        }
+    }
+
+    /// The dialect with calls whose ids are their names.
+    pub(super) fn naming_by_id(&self) -> Self {
+        Self {
+            named_by_id: true,
+            ..self.clone()
         }
     }
 
@@ -130,7 +141,13 @@ impl Dialect {
             let calls = message
                 .calls
                 .iter()
-                .map(|call| write_call(call, self.arguments))
+                .map(|call| match self.named_by_id {
+                    true => {
+                        let id = call.name.clone();
+                        write_call(&Call { id, ..call.clone() }, self.arguments)
+                    }
+                    false => write_call(call, self.arguments),
+                })
                 .collect::<Vec<_>>();
             written.insert(CALLS_KEY.to_owned(), calls.into());
         }

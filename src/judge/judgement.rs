@@ -105,6 +105,8 @@ pub(crate) struct Judgement {
     pub(crate) unproved: Vec<Unproved>,
     /// How many settings of the kwargs were not tried.
     pub(crate) settings_left_out: usize,
+    /// The kwargs that were never set.
+    pub(crate) unset: Vec<String>,
 }
 
 /// Tries everything, with calls in the manner in which least fails; with objects for arguments where most comes back with those.
@@ -112,6 +114,7 @@ pub(super) fn judge(judge: &Judge<'_>, subject: Subject<'_>) -> Judgement {
     let tried = judge.tried(subject);
     let mut judgement = Judgement {
         settings_left_out: judge.survey.settings_left_out,
+        unset: judge.survey.unset.clone(),
         ..Judgement::default()
     };
     let plain = run(judge, &tried, None);

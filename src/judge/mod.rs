@@ -350,6 +350,11 @@ impl<'a> Judge<'a> {
         traces::all(self)
     }
 
+    /// The kwargs that are never set, since the chat template writes them in the model's turn with nothing of its own around them.
+    pub(crate) fn unset(&self) -> &[String] {
+        &self.survey.unset
+    }
+
     /// Returns how many renders were made so far, and how long they took.
     pub(crate) fn rendered(&self) -> (usize, Duration) {
         self.renderer.rendered()

@@ -9,6 +9,7 @@ use super::probes;
 use super::renderer::{Conversation, Renderer};
 use super::shown;
 use super::slot::Slot;
+use crate::chat_template::{InputStep, Origin, Run};
 use crate::value::{Map, Value};
 
 /// A value for kwargs that no chat template compares one with.
@@ -56,12 +57,24 @@ pub(super) fn users(
     users
 }
 
-/// The settings of the kwargs under which a prompt or an answer differs, the usual one first, and how many more there are.
+/// The settings of the kwargs that are tried, and the others.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    /// Those under which a prompt or an answer differs, the usual one first.
+    pub(super) tried: Vec<Map>,
+    /// How many more of these there are.
+    pub(super) left_out: usize,
+    /// The kwargs that the chat template writes in the model's turn with nothing of its own around them, so that they are never set. A kwarg that ends a
+    /// turn, such as `{{ message.content + (end or "<end>") }}`, is a delimiter of its own, and no response template could read any text as one.
+    pub(super) unset: Vec<String>,
+}
+
+/// The settings of the kwargs.
 pub(super) fn settings(
     renderer: &Renderer<'_>,
     users: &[Conversation],
     usual: &Manner,
-) -> (Vec<Map>, usize) {
+) -> Settings {
     let reasoned = Manner {
         reasoning: Some(Slot::key("reasoning")),
         ..usual.clone()
@@ -80,31 +93,80 @@ pub(super) fn settings(
         }
         Some(tails)
     };
-    let mut settings = vec![Map::new()];
+    let mut settings = Settings {
+        tried: vec![Map::new()],
+        ..Settings::default()
+    };
     let mut seen: Vec<_> = signature(&Map::new()).into_iter().collect();
-    let mut left_out = 0;
-    let mut is_other = |kwargs: &Map| {
+    let mut is_other = |kwargs: &Map, settings: &mut Settings| {
         let found = signature(kwargs).filter(|found| !seen.contains(found));
         let is_other = found.is_some();
         seen.extend(found);
         match is_other {
-            true if settings.len() < MAX_SETTINGS => settings.push(kwargs.clone()),
-            true => left_out += 1,
+            true if settings.tried.len() < MAX_SETTINGS => settings.tried.push(kwargs.clone()),
+            true => settings.left_out += 1,
             false => {}
         }
         is_other
     };
     for (name, values) in renderer.source().kwargs() {
+        let before = (settings.tried.len(), settings.left_out);
         let mut is_read = false;
         for value in values {
-            is_read |= is_other(&Map::from_iter([(name.clone(), value)]));
+            is_read |= is_other(&Map::from_iter([(name.clone(), value)]), &mut settings);
         }
         // A text that the chat template does not know matters where it writes the text.
         if is_read {
-            is_other(&Map::from_iter([(name, Value::from(UNKNOWN))]));
+            let unknown = Map::from_iter([(name.clone(), Value::from(UNKNOWN))]);
+            is_other(&unknown, &mut settings);
+        }
+        let mut new = settings.tried[before.0..].iter();
+        if new.any(|kwargs| writes(renderer, users, usual, &messages, kwargs)) {
+            settings.tried.truncate(before.0);
+            settings.left_out = before.1;
+            settings.unset.push(name);
         }
     }
-    (settings, left_out)
+    settings
+}
+
+/// Returns true if the chat template writes the value of a kwarg in the model's turn, and nothing of its own on either side of it.
+fn writes(
+    renderer: &Renderer<'_>,
+    users: &[Conversation],
+    manner: &Manner,
+    messages: &[Value],
+    kwargs: &Map,
+) -> bool {
+    let is_kwarg = |run: &Run| {
+        let mut inputs = run.origin.inputs();
+        let only = inputs.next().filter(|_| inputs.next().is_none());
+        only.is_some_and(
+            |path| matches!(&**path, [InputStep::Key(name)] if kwargs.contains_key(name)),
+        )
+    };
+    let is_own =
+        |run: Option<&Run>| run.is_some_and(|run| matches!(run.origin, Origin::Source { .. }));
+    let mut places = users.iter().map(|place| place.under(kwargs));
+    places.any(|place| {
+        messages.iter().any(|message| {
+            let further = std::slice::from_ref(message);
+            let Ok(traced) = renderer.traced(&place, further, manner) else {
+                return false;
+            };
+            let begin = place.end_in(&traced.text);
+            let runs = traced.runs.iter().filter(|run| run.start < run.end);
+            let runs: Vec<&Run> = runs.collect();
+            let mut written = (0..runs.len()).filter(|at| {
+                let run = runs[*at];
+                run.start >= begin && is_kwarg(run)
+            });
+            written.any(|at| {
+                let before = at.checked_sub(1).map(|before| runs[before]);
+                !is_own(before) || !is_own(runs.get(at + 1).copied())
+            })
+        })
+    })
 }
 
 /// The conversations in which messages are tried, under each setting of the kwargs.

@@ -15,7 +15,7 @@ use super::expected::Expected;
 use super::rounds::{Round, RoundId};
 use super::trial::Tried;
 use super::unproved::Unproved;
-use crate::text::{common_prefix, common_suffix};
+use crate::text::{behind, common_prefix, common_suffix};
 use crate::value::{Map, Value, json, python};
 
 /// The ends of prompts that no render shows, each once.
@@ -69,6 +69,10 @@ fn tail<'r>(here: &[&'r Round], header: &str) -> Option<&'r str> {
         return None;
     }
     let unshown = |round: &'r Round| {
+        // A prompt that has other white space than the render is shown as well.
+        if behind(&round.full[..round.first], prompt).is_some() {
+            return "";
+        }
         let start = common_prefix(prompt, &round.full);
         let tail = &prompt[start..];
         // After a difference, the prompt and the render may agree again in the text right before the message, but for white space that the
@@ -222,16 +226,4 @@ fn without_texts<'r>(round: &'r Round, prompt: &str) -> Option<Without<'r>> {
 fn beside_content(expected: &Expected) -> Vec<&str> {
     let texts = [&expected.reasoning, &expected.further].into_iter();
     texts.flatten().map(String::as_str).collect()
-}
-
-/// Returns the text behind a beginning, in which white space may be otherwise; `None` where the text does not begin with it.
-fn behind<'t>(text: &'t str, beginning: &str) -> Option<&'t str> {
-    let is_seen = |c: &char| !python::is_space(*c);
-    let mut rest = text.chars();
-    for sign in beginning.chars().filter(is_seen) {
-        if rest.find(is_seen) != Some(sign) {
-            return None;
-        }
-    }
-    Some(rest.as_str())
 }

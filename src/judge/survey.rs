@@ -9,7 +9,7 @@ use super::characters::{self, Beside};
 use super::everyday;
 use super::manner::Manner;
 use super::message::{Assistant, CALLS_KEY, tool_for, tool_result};
-use super::places::{Prompted, places, prompted, settings, users};
+use super::places::{Prompted, Settings, places, prompted, settings, users};
 use super::probes;
 use super::renderer::{Conversation, Renderer};
 use super::rounds::{Group, Seen};
@@ -25,6 +25,8 @@ pub(super) struct Survey {
     pub(super) settings: Vec<Map>,
     /// How many settings made a difference and were left out.
     pub(super) settings_left_out: usize,
+    /// The kwargs that are never set.
+    pub(super) unset: Vec<String>,
     /// Messages without calls.
     pub(super) plain: Group,
     /// The turns of messages without calls.
@@ -52,7 +54,11 @@ impl Survey {
             .collect();
         let usual = Manner::usual(setup.parts);
         let users = users(renderer, &tools, &usual);
-        let (settings, settings_left_out) = settings(renderer, &users, &usual);
+        let Settings {
+            tried: settings,
+            left_out: settings_left_out,
+            unset,
+        } = settings(renderer, &users, &usual);
         let under: Vec<Conversation> = settings
             .iter()
             .flat_map(|kwargs| users.iter().map(|place| place.under(kwargs)))
@@ -121,6 +127,7 @@ impl Survey {
             slots,
             settings,
             settings_left_out,
+            unset,
             plain,
             seen,
             reads_calls,

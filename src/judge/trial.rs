@@ -26,6 +26,7 @@ use super::parses::{Input, Parsed, Parses};
 use super::renderer::Renderer;
 use super::rounds::Round;
 use crate::response_template::ResponseTemplate;
+use crate::text;
 use crate::value::{Map, Value, json};
 
 /// A message that does not come back from its own render.
@@ -274,7 +275,7 @@ impl<'a> Tried<'a> {
     /// Returns the inputs of the parser: the turn after the prompt that it goes on from, and the turn after its own beginning, which is the
     /// end of the last start anchor before it.
     ///
-    /// Where the turn does not go on from the prompt, the history leaves out the end of the prompt: alone, or together with the text that
+    /// A prompt that has other white space than the turn is one that it goes on from. Where the turn does not go on from the prompt, the history leaves out the end of the prompt: alone, or together with the text that
     /// the model wrote behind it up to the beginning of the message. No render tells which, so that either will do.
     fn splits<'r>(&self, round: &'r Round) -> Splits<'r> {
         let prompt = round.place.prompt.as_str();
@@ -284,10 +285,20 @@ impl<'a> Tried<'a> {
             .map(|rest| round.first - rest.len());
         let anchored = anchored.filter(|start| *start >= round.history_end);
         let after_prompt = self.after_anchor(&prompt[round.place.place.end_in(prompt)..]);
-        let continued = round.full.strip_prefix(prompt);
+        let goes_on = || {
+            let rest = text::behind(before, prompt)?;
+            Some(&round.full[round.first - rest.len()..])
+        };
+        let continued = round.full.strip_prefix(prompt).or_else(goes_on);
         let continued = continued.filter(|_| after_prompt.is_some());
         // A parser whose prompt has no start anchor would read the whole conversation as a response, so such a prompt is not tried.
-        let anchored = anchored.filter(|_| after_prompt.is_some() || round.place.unasked);
+        // Where none was asked for, the turn may begin behind it, unless it has all that begins the turn but for white space.
+        let is_begun = |start: usize| {
+            text::behind(&round.full[..start], prompt).is_some_and(|rest| rest.trim().is_empty())
+        };
+        let may_begin =
+            |start: &usize| after_prompt.is_some() || (round.place.unasked && !is_begun(*start));
+        let anchored = anchored.filter(may_begin);
         let mut all = Vec::new();
         if let Some(response) = continued {
             all.push((prompt, response));

@@ -64,6 +64,18 @@ pub(crate) fn escape(literal: &str) -> String {
     escaped
 }
 
+/// Returns the text behind a beginning, in which white space may be otherwise; `None` where the text does not begin with it.
+pub(crate) fn behind<'t>(text: &'t str, beginning: &str) -> Option<&'t str> {
+    let is_seen = |c: &char| !c.is_whitespace();
+    let mut rest = text.chars();
+    for seen in beginning.chars().filter(is_seen) {
+        if rest.find(is_seen) != Some(seen) {
+            return None;
+        }
+    }
+    Some(rest.as_str())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,5 +103,13 @@ mod tests {
             assert_eq!(common_prefix(a, b), first, "{a} {b}");
             assert_eq!(common_suffix(a, b), last, "{a} {b}");
         }
+    }
+
+    #[test]
+    fn a_beginning_may_have_other_white_space() {
+        assert_eq!(behind("a  b c", "ab\n"), Some(" c"));
+        assert_eq!(behind("ab", " a b"), Some(""));
+        assert_eq!(behind("ab", "abc"), None);
+        assert_eq!(behind("ab", "b"), None);
     }
 }

@@ -57,6 +57,20 @@ THOUGHTS = [
 ]
 
 
+def without_beginning(text, beginning):
+    """What stands behind a beginning in which white space may be otherwise; None where the text does not begin with it."""
+    at = 0
+    for character in beginning:
+        if character.isspace():
+            continue
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if at == len(text) or text[at] != character:
+            return None
+        at += 1
+    return text[at:]
+
+
 def calls_of(kind):
     """The calls of a kind: lists of (name, arguments)."""
     return {
@@ -203,6 +217,8 @@ class Claim:
             if not whole.startswith(prompt):
                 before, _, behind = prompt.rpartition(trailer)
                 prompt = before + behind
+        if not whole.startswith(prompt) and (response := without_beginning(whole, prompt)) is not None:
+            return prompt, response
         shared = len(os.path.commonprefix([prompt, whole]))
         return prompt[:shared], whole[shared:]
 

@@ -30,6 +30,8 @@ pub(super) struct Names {
     pub(super) end_of_id: String,
     /// How the place of an id is read.
     pub(super) ids: Ids,
+    /// True if a name is a part of the call's id, or all of it.
+    pub(super) within_ids: bool,
 }
 
 /// How the place of an id is read that no text ends which stands in every call.
@@ -242,6 +244,10 @@ fn written(
                     Captures::None if count > 1 => pattern.push_str(&format!("({word})")),
                     Captures::None => pattern.push_str(&format!("(?:{word})")),
                     _ if again => pattern.push_str(slot::SAME_NAME),
+                    Captures::All if names.within_ids => pattern.push_str(&format!(
+                        "{}(?P<id>(?:functions\\.)?(?P<name>(?:{word}?)?)(?::\\d+)?)",
+                        names.taken
+                    )),
                     _ => pattern.push_str(&format!("{}(?P<name>{word})", names.taken)),
                 }
                 let is_apart = pieces

@@ -251,6 +251,7 @@ impl<'a> Written<'a> {
                 end_of_id: end_of_id(calls),
                 functions: functions(calls, choices),
                 ids: ids(calls, choices),
+                within_ids: calls.named_by_id,
             },
             follows: follows(calls),
             no_arguments,

@@ -321,15 +321,23 @@ fn leave_out(proof: &mut Proof) {
             ),
         });
     }
+    let mut not_tried = Vec::new();
     if proof.judgement.settings_left_out > 0 {
-        let text = format!(
+        not_tried.push(format!(
             "{} more settings of the kwargs change the model's turn and were not tried",
             proof.judgement.settings_left_out
-        );
-        proof
-            .findings
-            .push(Finding::info("settings-not-tried", text));
+        ));
     }
+    let unset = proof.judgement.unset.iter();
+    not_tried.extend(unset.map(|name| {
+        format!(
+            "the chat template writes `{name}` in the model's turn with nothing of its own around it, so that it was left at its default"
+        )
+    }));
+    let findings = not_tried
+        .into_iter()
+        .map(|text| Finding::info("settings-not-tried", text));
+    proof.findings.extend(findings);
 }
 
 fn marker_in_text(excused: &Counterexample) -> Finding {

@@ -111,6 +111,7 @@ pub(in crate::derive) fn candidates(
     opens_a_region: bool,
 ) -> Vec<Candidate<Beginning>> {
     let mut candidates = Vec::new();
+    let mut trimmed = Vec::new();
     for (rank, beginning) in found.into_iter().enumerate() {
         let opens_a_region = opens_a_region && rank == 0;
         let candidate = |name: String, because: &str, beginning: Beginning| {
@@ -136,12 +137,18 @@ pub(in crate::derive) fn candidates(
             }
             _ => beginning.because,
         };
+        trimmed.extend(beginning.without_space(pieces).map(|shorter| {
+            let name = format!("{}, without white space", beginning.name);
+            let because = "a prompt, an answer and a call may have other white space around it";
+            candidate(name, because, shorter)
+        }));
         let whole = candidate(beginning.name.to_owned(), because, beginning);
         match shorter {
             Some(shorter) if opens_a_region => candidates.extend([shorter, whole]),
             shorter => candidates.extend(std::iter::once(whole).chain(shorter)),
         }
     }
+    candidates.append(&mut trimmed);
     candidates
 }
 
@@ -153,6 +160,22 @@ impl Beginning {
         let anchor = self.anchor.without_last_token(pieces)?;
         Some(Self {
             anchor,
+            ..self.clone()
+        })
+    }
+
+    /// Returns the beginning with the first markers of its literals alone, up to white space; `None` if there is no white space at all.
+    fn without_space(&self, pieces: &Pieces) -> Option<Self> {
+        let mut literals: Vec<String> = Vec::new();
+        for literal in &self.anchor.literals {
+            let first = first_marker(literal, pieces);
+            if !first.is_empty() && !literals.iter().any(|known| known == first) {
+                literals.push(first.to_owned());
+            }
+        }
+        let is_other = !literals.is_empty() && literals != self.anchor.literals;
+        is_other.then(|| Self {
+            anchor: Anchor::of(literals),
             ..self.clone()
         })
     }
@@ -291,6 +314,15 @@ pub(in crate::derive) fn read(
         }
         (_, Some(evidence)) if own.len() > 1 => {
             let ending = ending(&evidence);
+            let shared = last_of_each(&own, &renderer.pieces).map(|marker| Beginning {
+                name: "the last markers of each prompt",
+                because: "under some settings the prompt begins the turn with something else, before and behind markers that all of them have",
+                evidence: Evidence {
+                    marker: marker.to_owned(),
+                    ..evidence.clone()
+                },
+                anchor: Anchor::of([marker.to_owned()]),
+            });
             let each = Beginning {
                 name: "as each prompt has it",
                 because: "under some settings the prompt begins the turn with something else",
@@ -300,14 +332,36 @@ pub(in crate::derive) fn read(
                 },
                 anchor: Anchor::of(own),
             };
-            std::iter::once(each).chain(ending).chain(gap).collect()
+            let all = shared.into_iter();
+            std::iter::once(each)
+                .chain(ending)
+                .chain(gap)
+                .chain(all)
+                .collect()
         }
         _ => gap,
     }
 }
 
+/// Returns the last markers of the first of these texts that stand in all of them one after the other, without the white space around them.
+fn last_of_each<'t>(texts: &'t [String], pieces: &Pieces) -> Option<&'t str> {
+    let (first, others) = texts.split_first()?;
+    let is_shared = |text: &str| others.iter().all(|other| other.contains(text.trim()));
+    let mut end = first.trim_end().len();
+    let mut begin = end;
+    while begin > 0 {
+        let shorter = begin - pieces.last_token(&first[..begin]).len();
+        match is_shared(&first[shorter..end]) {
+            true => begin = shorter,
+            false if first[begin..end].trim().is_empty() => (begin, end) = (shorter, shorter),
+            false => break,
+        }
+    }
+    Some(first[begin..end].trim()).filter(|shared| !shared.is_empty())
+}
+
 /// Returns the byte at which the last words of the user or of a tool's result end in a text.
-fn end_of_words(text: &str) -> usize {
+pub(super) fn end_of_words(text: &str) -> usize {
     let words = [probe::USER, probe::USER_AGAIN, probe::TOOL_RESULT];
     let ends = words
         .iter()
@@ -465,6 +519,18 @@ pub(in crate::derive) fn closing_first(
     })
 }
 
+/// Returns the first marker of a literal, without the white space around it.
+fn first_marker<'t>(literal: &'t str, pieces: &Pieces) -> &'t str {
+    let mut marker = literal.trim_end();
+    loop {
+        let shorter = marker[..marker.len() - pieces.last_token(marker).len()].trim_end();
+        match shorter.trim().is_empty() {
+            true => return marker.trim_start(),
+            false => marker = shorter,
+        }
+    }
+}
+
 /// Returns the literal without its last token; `None` if nothing would be left.
 fn without_last_token(literal: &str, pieces: &Pieces) -> Option<String> {
     let rest = literal.strip_suffix(pieces.last_token(literal))?;
@@ -545,7 +611,8 @@ fn read_gap(
     let beginnings = beginnings.into_iter().chain(begun);
     let beginnings = beginnings.map(|(name, because, marker)| {
         // White space that the prompt lacks belongs to the turn.
-        let marker = if history.ends_with(marker.trim_end()) && !history.ends_with(marker) {
+        let is_there = history.trim_end().ends_with(marker.trim_end());
+        let marker = if is_there && !history.ends_with(marker) {
             marker.trim_end()
         } else {
             marker

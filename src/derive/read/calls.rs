@@ -27,6 +27,8 @@ pub(in crate::derive) struct ToolCalls {
     pub(in crate::derive) around_id: Option<(String, String)>,
     /// True if a call's id is taken from the text behind its body.
     pub(in crate::derive) id_behind: bool,
+    /// True if a call's name is read from its id.
+    pub(in crate::derive) named_by_id: bool,
     /// True if line separators in the texts of arguments are lost, since the chat template indents lines and takes the separators for line
     /// ends.
     pub(in crate::derive) breaks_lines: bool,
@@ -78,7 +80,7 @@ impl ToolCalls {
     pub(in crate::derive) fn has_id(&self) -> bool {
         match &self.body {
             Body::Object(Members { id, .. }) | Body::Array(Members { id, .. }) => id.is_some(),
-            _ => self.call.0.contains(slot::ID) || self.id_behind,
+            _ => self.call.0.contains(slot::ID) || self.id_behind || self.named_by_id,
         }
     }
 }

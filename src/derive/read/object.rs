@@ -194,6 +194,7 @@ fn calls(renderer: &Renderer<'_>, tooled: &Context, dialect: Dialect) -> Option<
         no_arguments: None,
         around_id: None,
         id_behind: false,
+        named_by_id: false,
         breaks_lines: false,
     };
     Some(Calls {

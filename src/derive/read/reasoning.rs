@@ -168,7 +168,9 @@ fn shown(
     shown_beside(renderer, context, anchor, settings, &standard, &saying).or_else(|| {
         let calling = Assistant::calling([probe::call(0)]);
         let tooled = renderer.user(true);
-        standard.spellings().find_map(|dialect| {
+        let spellings = standard.spellings();
+        let by_id = standard.naming_by_id();
+        spellings.chain(by_id.spellings()).find_map(|dialect| {
             shown_beside(renderer, &tooled, anchor, settings, &dialect, &calling)
         })
     })

@@ -1,6 +1,6 @@
 //! The spelling that a message with calls must have so that the chat template renders them.
 
-use super::anchor::Anchor;
+use super::anchor::{Anchor, end_of_words};
 use super::cut::cut;
 use crate::chat_template::RenderError;
 use crate::derive::choice::{Candidate, DecisionId};
@@ -30,7 +30,14 @@ pub(in crate::derive) fn spell(
     let mut elsewhere = None;
     let mut refusal = None;
     let mut nameless = false;
-    for dialect in standard.spellings() {
+    let named_by_id = standard.naming_by_id();
+    for dialect in standard.spellings().chain(named_by_id.spellings()) {
+        // Whether the id is to be the name is asked only where calls are rendered without one.
+        if dialect.named_by_id
+            && (!nameless || found.iter().any(|(_, one)| !one.dialect.named_by_id))
+        {
+            break;
+        }
         let full = match rendered(renderer, context, &dialect, &one) {
             Ok(Some(full)) => full,
             Ok(None) => {
@@ -112,7 +119,9 @@ pub(in crate::derive) fn rendered(
     message: &Assistant,
 ) -> Result<Option<String>, RenderError> {
     let full = renderer.turn(context, &dialect.write(message))?.full;
-    let shown = |call: &Call| full.contains(&call.name) && shows_arguments(&full, call);
+    // The names of tools stand in the prompt as well.
+    let turn = &full[end_of_words(&full)..];
+    let shown = |call: &Call| turn.contains(&call.name) && shows_arguments(&full, call);
     Ok(message.calls.iter().all(shown).then_some(full))
 }
 

@@ -30,7 +30,7 @@ pub(in crate::derive) struct Found {
     /// The dialect in which the template renders calls.
     pub(in crate::derive) dialect: Dialect,
     pub(in crate::derive) evidence: Vec<Evidence>,
-    /// The reason why no calls were found, where there ought to be some.
+    /// The reason why no calls were found, where there ought to be some, or why they cannot be read as they are meant.
     pub(in crate::derive) obstacle: Option<Box<Finding>>,
 }
 
@@ -184,15 +184,22 @@ pub(in crate::derive) fn read(
     if has_id {
         calls.around_id = around_id(renderer, context, anchor, &dialect);
     }
+    calls.named_by_id = dialect.named_by_id;
     calls.breaks_lines = breaks_lines(renderer, context, &dialect);
     let mut evidence =
         call_evidence::collect(renderer, context, &dialect, &calls, (full, double_render));
     evidence.extend(after_content);
+    let obstacle = dialect.named_by_id.then(|| {
+        Box::new(Finding::warning(
+            "calls-named-by-id",
+            "calls are rendered with their ids and without their names; so a name is read from the id, which is the name itself, or has `functions.` before it and a number behind it, as in `functions.f:0`",
+        ))
+    });
     Found {
         calls: Some(calls),
         dialect,
         evidence,
-        obstacle: None,
+        obstacle,
     }
 }
 
@@ -395,6 +402,7 @@ fn assemble(renderer: &Renderer<'_>, single: Cut, double: Option<Cut>, end: &str
         no_arguments: None,
         around_id: None,
         id_behind: false,
+        named_by_id: false,
         breaks_lines: false,
     }
 }

@@ -54,6 +54,8 @@ pub(in crate::derive) struct Renderer<'a> {
     pub(in crate::derive) pieces: Rc<Pieces>,
     /// The places beside the content where texts are taken, as far as renders show them.
     pub(in crate::derive) slots: Vec<Slot>,
+    /// The kwargs that are never set.
+    pub(in crate::derive) unset: Vec<String>,
     /// The texts of probes that the template writes as JSON.
     pub(in crate::derive) json_texts: Vec<&'static str>,
     /// The parts of the template's own texts that vary, for which renders are read with slots.
@@ -96,6 +98,7 @@ impl<'a> Renderer<'a> {
             printed: PrintedLists::default(),
             pieces: Rc::default(),
             slots: Vec::new(),
+            unset: Vec::new(),
             json_texts: Vec::new(),
             varying: Varying::default(),
             choices: Choices::default(),
@@ -134,7 +137,7 @@ impl<'a> Renderer<'a> {
         // Delimiters are read off the given renders, so what varies in them becomes slots. Where no renders are given, only features are
         // looked for, and the texts stay.
         if !renders.is_empty() {
-            let kwargs = self.source.kwargs().into_iter().map(|(name, _)| name);
+            let kwargs = self.kwargs().into_iter().map(|(name, _)| name);
             let names: Vec<String> = kwargs.chain(["strftime_now".to_owned()]).collect();
             let all: Vec<&Traced> = own.iter().chain(renders).collect();
             self.varying = Varying::of(&all, &names);
@@ -400,7 +403,7 @@ impl<'a> Renderer<'a> {
         };
         let mut settings = vec![Map::new()];
         let mut seen: Vec<_> = signature(&Map::new()).into_iter().collect();
-        for (name, values) in self.source.kwargs() {
+        for (name, values) in self.kwargs() {
             for value in values {
                 let kwargs = Map::from_iter([(name.clone(), value)]);
                 match signature(&kwargs) {
@@ -417,7 +420,9 @@ impl<'a> Renderer<'a> {
 
     /// The variables worth setting, each with the values worth trying.
     pub(in crate::derive) fn kwargs(&self) -> Vec<(String, Vec<Value>)> {
-        self.source.kwargs()
+        let mut kwargs = self.source.kwargs();
+        kwargs.retain(|(name, _)| !self.unset.contains(name));
+        kwargs
     }
 
     /// The constants of every template of the source.

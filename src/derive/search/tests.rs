@@ -1,7 +1,10 @@
 //! Tests of the search, over chat templates whose first candidate is right, is wrong, or leads nowhere.
 
 use crate::chat_template;
-use crate::derive::{Derivation, DeriveError, Fate, Options, ReportedCandidate, derive};
+use crate::derive::{Derivation, DeriveError, Fate, Options, ReportedCandidate, Verdict, derive};
+use crate::parser::parse_response;
+use crate::response_template::ResponseTemplate;
+use crate::value::Value;
 
 /// A chat template whose answers are written so, between `<bot>` and `<end>`.
 fn chat(answer: &str) -> String {
@@ -397,4 +400,26 @@ fn a_text_in_the_place_of_a_word_is_told_from_it() {
     let response = "to=you|Set to=5|6.<end>";
     let message = crate::parser::parse_response(response, template.unwrap(), "", &[]).unwrap();
     assert_eq!(message["content"], crate::value::Value::from("Set to=5|6."));
+}
+
+/// Some servers put the names of calls into their ids, and the chat template then writes the ids alone.
+#[test]
+fn names_of_calls_are_read_from_ids_where_nothing_else_has_them() {
+    let calls = "{{ m.content or '' }}{% for c in m.tool_calls or [] %}<call {{ c.id }}>\
+                 {{ c.function.arguments | tojson }}</call>{% endfor %}";
+    let derivation = derived(&chat(calls));
+    assert_eq!(derivation.report.verdict, Verdict::ProvedInPart);
+    let template = ResponseTemplate::from_value(&derivation.document.to_value()).unwrap();
+    for (id, name) in [
+        ("functions.find:0", "find"),
+        ("find", "find"),
+        ("a1b2", "a1b2"),
+    ] {
+        let response = format!("Ok.<call {id}>{{\"a\": 1}}</call><end>");
+        let message = parse_response(&response, template.clone(), "", &[]).unwrap();
+        let call = &message["tool_calls"].as_array().unwrap()[0];
+        assert_eq!(call.get("id").and_then(Value::as_str), Some(id));
+        let function = call.get("function").unwrap();
+        assert_eq!(function.get("name").and_then(Value::as_str), Some(name));
+    }
 }

@@ -242,3 +242,16 @@ fn a_chat_template_is_given_the_variables_that_it_needs() {
     assert_all_back(&judgement);
     assert!(judgement.rounds.passed > somewhere.rounds.passed);
 }
+
+/// A delimiter that is whatever the caller gives cannot be told from text, so that it is read as it is by default. Between texts of the chat template's own a
+/// kwarg can be read.
+#[test]
+fn a_kwarg_that_stands_alone_in_a_turn_is_left_at_its_default() {
+    let ended = chat(SAID, "").replace("<end>{% else", "{{ mark or '<end>' }}{% else");
+    let judgement = judged(&ended, &fields(&[CONTENT]));
+    assert_all_back(&judgement);
+    assert_eq!(judgement.unset, ["mark"]);
+    let within = chat(&format!("<s {{{{ mark or 'plain' }}}}>{SAID}"), "");
+    let judgement = judged(&within, &fields(&[CONTENT]));
+    assert_eq!(judgement.unset, [""; 0]);
+}

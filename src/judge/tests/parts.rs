@@ -463,3 +463,24 @@ fn a_name_that_is_written_once_for_several_calls_is_that_of_each() {
     );
     assert_kinds(&judgement, &[Kind::Calls], &[Kind::Call]);
 }
+
+/// Chat templates that cut ids write their last characters, which is all that a parser can read of them.
+#[test]
+fn of_an_id_that_is_cut_the_part_that_is_written_comes_back() {
+    let called = "{% for c in m.tool_calls or [] %}<c id={{ c.id[-5:] }}>{{ c.function | tojson }}</c>{% endfor %}";
+    let chat = chat(&[SAID, called].concat(), "");
+    let with = CALLS
+        .replace(
+            r#""open": "<c>""#,
+            r#""open_pattern": "<c id=(?P<id>[^>]*)>""#,
+        )
+        .replace(r#""type""#, r#""id": "{id}", "type""#);
+    let judgement = judged(&chat, &fields(&[CONTENT, &with]));
+    assert_all_back(&judgement);
+    assert!(holds(&judgement, Kind::Ids));
+    let without = CALLS.replace(r#""open": "<c>""#, r#""open_pattern": "<c id=[^>]*>""#);
+    assert!(!holds(
+        &judged(&chat, &fields(&[CONTENT, &without])),
+        Kind::Ids
+    ));
+}
