@@ -48,7 +48,7 @@ pub(super) fn of_every_day_with_calls(constants: &[&str]) -> Vec<Probe> {
 }
 
 /// Texts as files, transcripts, lists and prose have them, in which punctuation and common words stand that serve as markers as well.
-const ORDINARY: [&str; 25] = [
+const ORDINARY: [&str; 35] = [
     "Refs:\n[1]\nMore of it below.",
     "[server]\nport = 80\nname = \"larch\"",
     "{\"command\": \"npx\", \"args\": [\"-y\"]}",
@@ -74,6 +74,16 @@ const ORDINARY: [&str; 25] = [
     "He thinks it calls for a tool, and says the result is an end.",
     "user: hi\nbot: hello\nsystem: so",
     "{{ x }} {% if y %} ${z} #{w} <% v %>",
+    "Use print(len(x)) for it.\nprint(f(x, y=2))\nrun the tool",
+    "- name: nginx\n  args:\n    level: 3\n- tool: hammer\n  with: care",
+    "@@ -1,2 +1,2 @@\n-a()\n+ b()\n> c {}\n# d",
+    "See [link]\n\n---\n\nNext: {x}\n\n===\n\n(end);",
+    "[ -f x ] && echo y; [1]; {2};; (3), or more",
+    "Phone Calls:\n1. Alice: confirm\n2. Bob: wait",
+    "Mail joe@think.com, food for thought: why? Final: 5.",
+    "\u{393} \u{22a2} A \u{2192} B, \u{2713} done \u{2717} not, \u{25b6} go",
+    "{\"tool\": \"x\", \"name\": \"y\", \"args\": [\"-v\"]}",
+    "Run this:\n/ping\n* a\n* b\ncall it with {}",
 ];
 
 /// Messages without calls that have these texts.

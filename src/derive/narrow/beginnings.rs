@@ -1,4 +1,5 @@
-//! Delimiters that count only where they begin in all renders: at the beginning of a line or of the response, and with the markers before them that may be missing.
+//! Delimiters that count only where they begin in all renders: at the beginning of a line or of the response, with the markers before them that may be missing, and
+//! behind the marker of the section that they stand in.
 //!
 //! Models vary what stands before a marker. They write a call behind a sentence and on its line, and leave out the marker of the section that calls stand in. So a delimiter is
 //! found anywhere, and markers before it may be missing. What is left may then be a text of every day: `$` within a line, or `"args": [` in a file of settings.
@@ -63,8 +64,29 @@ pub(super) fn stricter(source: &str, places: &[Place<'_>]) -> Vec<(String, &'sta
         });
         all.push((pattern, "with the markers before it that models leave out"));
     }
+    // Of several calls only the first stands right behind the marker of their section.
+    let pattern = changed(source, |way| match first_marker(way) {
+        Some(marker) => format!("{way}(?<={marker}.*)"),
+        None => way.to_owned(),
+    });
+    all.push((pattern, "behind the marker of its section"));
     all.retain(|(pattern, _)| pattern != source);
     all
+}
+
+/// Returns the marker at the beginning of a pattern that is missing in some places: `<c>` in `(?:<c>\\s*)?f` and in `(?:<c>|(?<=\\}),)f`.
+fn first_marker(way: &str) -> Option<String> {
+    let own = way.strip_prefix(SPACE).unwrap_or(way);
+    let mut ends = own.match_indices(')').map(|(at, _)| &own[..at + 1]);
+    let group = ends.find(|group| enclosed(group, "(?:").is_some())?;
+    let is_missing = own[group.len()..].starts_with('?');
+    let ways = alternatives(group);
+    let first = ways.first().filter(|_| is_missing || ways.len() > 1)?;
+    let mut marker = first.as_str();
+    while let Some(shorter) = marker.strip_suffix(SPACE) {
+        marker = shorter;
+    }
+    (!marker.is_empty() && !marker.contains("(?")).then(|| marker.to_owned())
 }
 
 /// The response up to the delimiter, without the white space that the delimiter begins with.
@@ -145,7 +167,10 @@ mod tests {
             "(?:<c>\\[\\s*)?(?:(?:\\{)?n:\\s*)\"(?P<name>a)",
             "(?:<c>\\[\\s*)(?:(?:\\{)?n:\\s*)?\"(?P<name>a)",
             "(?:<c>\\[\\s*)(?:(?:\\{)?n:\\s*)\"(?P<name>a)",
+            "(?:<c>\\[\\s*)?(?:(?:\\{)?n:\\s*)?\"(?P<name>a)(?<=<c>\\[.*)",
         ];
         assert_eq!(found, expected);
+        let found = asked("(?:<c>|(?<=\\})---)a", &[("<c>", "<c>a"), ("}", "---a")]);
+        assert_eq!(found, ["(?:<c>|(?<=\\})---)a(?<=<c>.*)"]);
     }
 }

@@ -52,7 +52,7 @@ pub(in crate::derive) fn spell(
             }
         };
         let Some(turn_text) = anchor.turn(&full, &one.calls[0].name) else {
-            elsewhere.get_or_insert(full);
+            elsewhere.get_or_insert_with(|| full[end_of_words(&full)..].to_owned());
             continue;
         };
         if cut(&renderer.pieces, turn_text, &one.calls, &renderer.choices).is_none() {
