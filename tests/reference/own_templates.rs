@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use obverse::chat_template::{ChatTemplate, RenderInput};
 use serde_json::{Value, json};
@@ -58,7 +59,9 @@ fn pairs() -> Vec<Pair> {
 
 /// Every conversation with and without tools, with thinking on, off and not mentioned, to be answered or complete. Thinking
 /// stays unmentioned where none of the templates' `sources` reads it.
-fn inputs(sources: &[&str]) -> Vec<(String, Value)> {
+///
+/// Of these every `step`th is returned, for each template `index` beginning elsewhere, so that no conversation is left out.
+fn inputs(sources: &[&str], index: usize, step: usize) -> Vec<(String, Value)> {
     let switched = sources
         .iter()
         .any(|source| source.contains("enable_thinking"));
@@ -67,47 +70,45 @@ fn inputs(sources: &[&str]) -> Vec<(String, Value)> {
     } else {
         &[None]
     };
-    let data: Value =
-        serde_json::from_str(include_str!("../corpus/conversations.json")).expect("conversations");
-    let mut inputs = Vec::new();
-    for conversation in data["conversations"].as_array().expect("a list") {
+    static DATA: LazyLock<Value> = LazyLock::new(|| {
+        serde_json::from_str(include_str!("../corpus/conversations.json")).expect("conversations")
+    });
+    let conversations = DATA["conversations"].as_array().expect("a list");
+    let mut variants = Vec::new();
+    for conversation in conversations {
         for tools in [false, true] {
             for thinking in thinkings.iter().copied() {
-                for prompt in [false, true] {
-                    let mut input = json!({"messages": conversation["messages"], "add_generation_prompt": prompt});
-                    if let Some(more) = conversation.get("inputs") {
-                        input
-                            .as_object_mut()
-                            .unwrap()
-                            .extend(more.as_object().unwrap().clone());
-                    }
-                    if tools {
-                        input["tools"] = data["tools"].clone();
-                    }
-                    if let Some(thinking) = thinking {
-                        input["enable_thinking"] = thinking.into();
-                    }
-                    let name = conversation["name"].as_str().expect("a name");
-                    inputs.push((
-                        format!("{name} (tools {tools}, thinking {thinking:?}, prompt {prompt})"),
-                        input,
-                    ));
-                }
+                variants
+                    .extend([false, true].map(|prompt| (conversation, tools, thinking, prompt)));
             }
         }
     }
-    inputs
+    let sampled = variants.into_iter().skip(index % step).step_by(step);
+    let sampled = sampled.map(|(conversation, tools, thinking, prompt)| {
+        let mut input =
+            json!({"messages": conversation["messages"], "add_generation_prompt": prompt});
+        if let Some(more) = conversation.get("inputs") {
+            input
+                .as_object_mut()
+                .unwrap()
+                .extend(more.as_object().unwrap().clone());
+        }
+        if tools {
+            input["tools"] = DATA["tools"].clone();
+        }
+        if let Some(thinking) = thinking {
+            input["enable_thinking"] = thinking.into();
+        }
+        let name = conversation["name"].as_str().expect("a name");
+        let name = format!("{name} (tools {tools}, thinking {thinking:?}, prompt {prompt})");
+        (name, input)
+    });
+    sampled.collect()
 }
 
 /// Of how many inputs one is rendered where nothing else is asked. No divisor of the number of variants of a conversation, so that
 /// all of them have their turn.
 const STEP: usize = 97;
-
-/// Every `step`th input of the template at `index`, beginning elsewhere for each template, so that no conversation is left out.
-fn sampled(inputs: Vec<(String, Value)>, index: usize, step: usize) -> Vec<(String, Value)> {
-    let inputs = inputs.into_iter().skip(index % step);
-    inputs.step_by(step).collect()
-}
 
 /// The text of a message as it can be found in a render.
 fn text_of(message: &Value) -> Option<&str> {
@@ -235,7 +236,7 @@ fn obverse_beside_the_reference(step: usize) {
         let path = own.join(&name);
         let source = std::fs::read_to_string(&path).expect("a template");
         let template = ChatTemplate::new(&source).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let mut inputs = sampled(inputs(&[&source]), index, step);
+        let mut inputs = inputs(&[&source], index, step);
         if source.contains("strftime_now") {
             for (_, input) in &mut inputs {
                 input["date_string"] = "1 Jan 2030".into();
@@ -286,7 +287,7 @@ fn own_beside_real(step: usize) {
             std::fs::read_to_string(&path)
                 .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
         });
-        let inputs = sampled(inputs(&[&ours, &real]), index, step);
+        let inputs = inputs(&[&ours, &real], index, step);
         let lines: Vec<_> = inputs
             .iter()
             .map(|(_, input)| {
