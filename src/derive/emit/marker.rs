@@ -16,6 +16,10 @@ pub(super) enum Captures {
     All,
 }
 
+/// The pattern for what may stand before and behind a name within an id. Servers make such ids of the namespace that functions have in the published harmony
+/// format, the name, and the number of the call: `functions.get_weather:0`.
+const AROUND_NAME_IN_ID: [&str; 2] = ["(?:functions\\.)?", "(?::\\d+)?"];
+
 /// The words and characters that cannot be a name, or cannot be in one.
 #[derive(Debug, Default)]
 pub(super) struct Names {
@@ -244,10 +248,12 @@ fn written(
                     Captures::None if count > 1 => pattern.push_str(&format!("({word})")),
                     Captures::None => pattern.push_str(&format!("(?:{word})")),
                     _ if again => pattern.push_str(slot::SAME_NAME),
-                    Captures::All if names.within_ids => pattern.push_str(&format!(
-                        "{}(?P<id>(?:functions\\.)?(?P<name>(?:{word}?)?)(?::\\d+)?)",
-                        names.taken
-                    )),
+                    Captures::All if names.within_ids => {
+                        let [before, behind] = AROUND_NAME_IN_ID;
+                        let name = format!("(?P<name>(?:{word}?)?)");
+                        let id = format!("(?P<id>{before}{name}{behind})");
+                        pattern.push_str(&format!("{}{id}", names.taken));
+                    }
                     _ => pattern.push_str(&format!("{}(?P<name>{word})", names.taken)),
                 }
                 let is_apart = pieces
