@@ -350,7 +350,7 @@ impl<'a> Judge<'a> {
         traces::all(self)
     }
 
-    /// The kwargs that are never set, since the chat template writes them in the model's turn with nothing of its own around them.
+    /// The kwargs that are never set, since the chat template writes them in the model's turn where nothing of its own stands before or behind them.
     pub(crate) fn unset(&self) -> &[String] {
         &self.survey.unset
     }

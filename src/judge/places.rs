@@ -64,7 +64,7 @@ pub(super) struct Settings {
     pub(super) tried: Vec<Map>,
     /// How many more of these there are.
     pub(super) left_out: usize,
-    /// The kwargs that the chat template writes in the model's turn with nothing of its own around them, so that they are never set. A kwarg that ends a
+    /// The kwargs that the chat template writes in the model's turn where nothing of its own stands before or behind them, so that they are never set. A kwarg that ends a
     /// turn, such as `{{ message.content + (end or "<end>") }}`, is a delimiter of its own, and no response template could read any text as one.
     pub(super) unset: Vec<String>,
 }
@@ -130,7 +130,7 @@ pub(super) fn settings(
     settings
 }
 
-/// Returns true if the chat template writes the value of a kwarg in the model's turn, and nothing of its own on either side of it.
+/// Returns true if the chat template writes the value of a kwarg in the model's turn where nothing of its own stands right before it, or right behind it.
 fn writes(
     renderer: &Renderer<'_>,
     users: &[Conversation],

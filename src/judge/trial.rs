@@ -275,8 +275,8 @@ impl<'a> Tried<'a> {
     /// Returns the inputs of the parser: the turn after the prompt that it goes on from, and the turn after its own beginning, which is the
     /// end of the last start anchor before it.
     ///
-    /// A prompt that has other white space than the turn is one that it goes on from. Where the turn does not go on from the prompt, the history leaves out the end of the prompt: alone, or together with the text that
-    /// the model wrote behind it up to the beginning of the message. No render tells which, so that either will do.
+    /// A turn goes on from a prompt that has other white space, too. Where it does not go on from the prompt, the history leaves out the end of the prompt:
+    /// alone, or together with the text that the model wrote behind it up to the beginning of the message. No render tells which, so that either will do.
     fn splits<'r>(&self, round: &'r Round) -> Splits<'r> {
         let prompt = round.place.prompt.as_str();
         let before = &round.full[..round.first];

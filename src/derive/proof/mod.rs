@@ -331,7 +331,7 @@ fn leave_out(proof: &mut Proof) {
     let unset = proof.judgement.unset.iter();
     not_tried.extend(unset.map(|name| {
         format!(
-            "the chat template writes `{name}` in the model's turn with nothing of its own around it, so that it was left at its default"
+            "the chat template writes `{name}` in the model's turn where nothing of its own stands right before it or right behind it, so that it was left at its default"
         )
     }));
     let findings = not_tried
