@@ -70,7 +70,7 @@ fn replace(
 }
 
 /// At most `limit` characters of the text on one line; of a longer one the beginning and the end, and how much is left
-/// out.
+/// out. No word is cut where that leaves most of what there is room for.
 pub(crate) fn short(text: &str, limit: usize) -> String {
     let count = text.chars().count();
     if count <= limit {
@@ -82,12 +82,30 @@ pub(crate) fn short(text: &str, limit: usize) -> String {
             .nth(index)
             .map_or(text.len(), |(at, _)| at)
     };
-    format!(
-        "{} … {} characters … {}",
-        line(&text[..at(head)]),
-        count - head - tail,
-        line(&text[at(count - tail)..])
-    )
+    let head = before_a_word(text, at(head));
+    let tail = behind_a_word(text, at(count - tail));
+    let left_out = count - head.chars().count() - tail.chars().count();
+    format!("{} … {left_out} characters … {}", line(head), line(tail))
+}
+
+/// The text up to a byte offset, or up to the word that would be cut there, if that is at least half of it.
+fn before_a_word(text: &str, end: usize) -> &str {
+    let (head, rest) = text.split_at(end);
+    let is_cut = !head.ends_with(char::is_whitespace) && !rest.starts_with(char::is_whitespace);
+    let word = head
+        .rfind(char::is_whitespace)
+        .filter(|at| is_cut && at * 2 >= end);
+    head[..word.unwrap_or(end)].trim_end()
+}
+
+/// The text from a byte offset on, or behind the word that would be cut there, if that is at least half of it.
+fn behind_a_word(text: &str, start: usize) -> &str {
+    let (head, tail) = text.split_at(start);
+    let is_cut = !head.ends_with(char::is_whitespace) && !tail.starts_with(char::is_whitespace);
+    let word = tail
+        .find(char::is_whitespace)
+        .filter(|at| is_cut && at * 2 <= tail.len());
+    tail[word.unwrap_or(0)..].trim_start()
 }
 
 /// At most the last `limit` characters of the text on one line, and how much is left out.
@@ -126,6 +144,24 @@ mod tests {
         assert_eq!(
             obverse::value::json::parse(&safe).unwrap().as_str(),
             Some(HOSTILE)
+        );
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_words() {
+        let text = "one two three four five six seven eight nine ten eleven";
+        assert_eq!(
+            short(text, 30),
+            "one two three four … 27 characters … ten eleven"
+        );
+        assert_eq!(
+            short("one two\nthree four five", 12),
+            "one two … 12 characters … five"
+        );
+        // A word that is longer than half of the room is cut.
+        assert_eq!(
+            short(&format!("a {}", "b".repeat(20)), 6),
+            "a bb … 16 characters … bb"
         );
     }
 

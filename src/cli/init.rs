@@ -10,6 +10,7 @@ use obverse::project::FILE;
 use obverse::value::Value;
 
 use super::problem::Problem;
+use super::quoted::as_argument;
 use super::replace::{refuse_protected, replace_or_force};
 use super::shape::ShapeArgs;
 use super::status::Status;
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     }
     let seen = Seen::of(&args.folder)?;
     if seen.response_templates.is_empty() {
-        return Err(nothing(&seen).into());
+        return Err(nothing(&args.folder, &seen).into());
     }
     let entries = seen.entries();
     let text = written(&entries);
@@ -96,13 +97,18 @@ fn report(written: Option<&Path>, text: &str, entries: &[Entry]) -> Value {
 }
 
 /// That there is nothing that an entry could be about, and what can be done.
-fn nothing(seen: &Seen) -> Problem {
+fn nothing(folder: &Path, seen: &Seen) -> Problem {
     let problem = Problem::failed("usage", "there is no response template in this folder");
     problem.with_hint(match seen.chat_templates.first() {
-        Some(chat) => format!(
-            "derive one first: `obverse derive --out-dir derived {}`",
-            chat.display()
-        ),
+        Some(chat) => {
+            let source = match chat.as_os_str().is_empty() {
+                true => folder.to_owned(),
+                false => project::shown(&folder.join(chat)),
+            };
+            let out = project::shown(&folder.join("derived"));
+            let [out, source] = [out, source].map(|path| as_argument(&path));
+            format!("derive one first: `obverse derive --out-dir {out} {source}`")
+        }
         None => "derive one first, from a chat template: `obverse derive --out-dir derived SOURCE`"
             .to_owned(),
     })

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use obverse::check::{self, Fixture};
 use obverse::derive;
+use obverse::diagnostic::Diagnostic;
 use obverse::value::Value;
 
 use super::problem::Problem;
@@ -273,7 +274,19 @@ fn template(name: &str, named: &[PathBuf]) -> Result<PathBuf, Problem> {
         path.file_stem()
             .is_some_and(|stem| stem.to_string_lossy() == name)
     };
-    named.iter().find(is_it).cloned().ok_or_else(|| {
+    let file = [name.to_owned(), format!("{name}.json")];
+    let file = file
+        .into_iter()
+        .map(PathBuf::from)
+        .find(|path| path.is_file());
+    let is_there = |path: &PathBuf| template::open(path).is_ok();
+    let found = named.iter().find(is_it).cloned();
+    found.or_else(|| file.filter(is_there)).ok_or_else(|| {
+        let path = Path::new(name);
+        if template::is_source(path) {
+            let message = format!("{name} is a chat template, and fixtures belong to a response template");
+            return template::none(path, Diagnostic::error("no-response-template", message));
+        }
         let message = format!("no response template is called `{name}`");
         let stems = named.iter().filter_map(|path| path.file_stem()?.to_str());
         let hint = match near::nearest(name, stems) {

@@ -145,13 +145,25 @@ pub(crate) fn tell(text: &str) {
 
 /// Prints much text: where it is long, and goes to a terminal, in a pager.
 pub(crate) fn tell_long(text: &str) {
-    if verbosity::chosen() == Verbosity::Quiet {
-        return;
+    if !is_paged(text) {
+        tell(text);
     }
-    let fitted = width::fit(text, width::of_messages());
-    if !pager::show(&fitted, Stream::Error) {
-        tell_always(text);
-    }
+}
+
+/// Returns true if results go to a screen.
+pub(crate) fn is_result_on_screen() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Returns true if what people are told goes to a screen, and this would push its own beginning off it.
+pub(crate) fn fills_the_screen(text: &str) -> bool {
+    pager::is_long(&width::fit(text, width::of_messages()), Stream::Error)
+}
+
+/// Shows people a text in a pager, and returns true, if it is long and goes to a terminal.
+pub(crate) fn is_paged(text: &str) -> bool {
+    verbosity::chosen() > Verbosity::Quiet
+        && pager::show(&width::fit(text, width::of_messages()), Stream::Error)
 }
 
 /// Tells people a detail, on a line of its own, if they want to know such.

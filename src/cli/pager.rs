@@ -42,15 +42,7 @@ pub(crate) enum Stream {
 /// Shows styled text in a pager, if it is long and goes to a terminal; otherwise does nothing and returns `false`. Text from outside
 /// must have been escaped.
 pub(crate) fn show(text: &str, stream: Stream) -> bool {
-    let is_terminal = match stream {
-        Stream::Output => io::stdout().is_terminal(),
-        Stream::Error => io::stderr().is_terminal(),
-    };
-    if !is_terminal || REFUSED.load(Ordering::Relaxed) {
-        return false;
-    }
-    let rows = crossterm::terminal::size().map_or(0, |(_, rows)| usize::from(rows));
-    if rows == 0 || text.lines().count() < rows {
+    if REFUSED.load(Ordering::Relaxed) || !is_long(text, stream) {
         return false;
     }
     let Some(mut child) = start(stream) else {
@@ -66,6 +58,19 @@ pub(crate) fn show(text: &str, stream: Stream) -> bool {
         let _ = input.write_all(plain.as_deref().unwrap_or(text).as_bytes());
     }
     child.wait().is_ok()
+}
+
+/// Returns true if text has more lines than the terminal that it goes to shows.
+pub(crate) fn is_long(text: &str, stream: Stream) -> bool {
+    let is_terminal = match stream {
+        Stream::Output => io::stdout().is_terminal(),
+        Stream::Error => io::stderr().is_terminal(),
+    };
+    if !is_terminal {
+        return false;
+    }
+    let rows = crossterm::terminal::size().map_or(0, |(_, rows)| usize::from(rows));
+    rows > 0 && text.lines().count() >= rows
 }
 
 /// The pager, waiting for text; `None` where none is wanted or it does not start.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use obverse::chat_template;
 use obverse::diagnostic::Diagnostic;
 use obverse::grammar::peg::document;
 use obverse::grammar::reader::Template as Grammar;
@@ -104,6 +105,11 @@ fn file_of(path: &Path) -> Result<PathBuf, Problem> {
 
 const NONE: &str = "no-response-template";
 
+/// Returns true if a response template can be derived from what lies there.
+pub(crate) fn is_source(path: &Path) -> bool {
+    !input::is_stdin(path) && chat_template::load(path).is_ok()
+}
+
 /// Returns the problem that a text is no response template.
 pub(crate) fn refused(path: &Path, text: String, invalid: Invalid) -> Problem {
     let mut diagnostics = invalid.into_diagnostics();
@@ -113,7 +119,8 @@ pub(crate) fn refused(path: &Path, text: String, invalid: Invalid) -> Problem {
     Problem::all(diagnostics).about(Document::new(input::name(path), text))
 }
 
-fn none(path: &Path, diagnostic: Diagnostic) -> Problem {
+/// The problem that there is no response template at a path, with how to make one.
+pub(crate) fn none(path: &Path, diagnostic: Diagnostic) -> Problem {
     Problem::of(diagnostic.with_hint(hint(path))).about(Document {
         name: input::name(path),
         text: None,
@@ -121,9 +128,14 @@ fn none(path: &Path, diagnostic: Diagnostic) -> Problem {
 }
 
 /// The command that makes a response template where there is none.
-fn hint(path: &Path) -> String {
+pub(crate) fn hint(path: &Path) -> String {
     let name = as_argument(path);
     let is_config = path.file_name().is_some_and(|file| file == CONFIG);
+    let is_made_of = is_source(path) || is_config && path.parent().is_some_and(is_source);
+    if !is_made_of {
+        return "derive one: `obverse derive SOURCE` takes a .jinja file, a tokenizer_config.json, a model folder or a .gguf file with a chat template"
+            .to_owned();
+    }
     if is_config {
         format!(
             "derive one from the chat template: `obverse derive --write {name}` stores it there"

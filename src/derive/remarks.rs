@@ -32,7 +32,7 @@ pub(super) fn unclaimed_text(unclaimed: &UnclaimedCounts) -> Option<Finding> {
     let (which, so) = match example.cause {
         UnclaimedCause::NoField => (
             "that stands outside of what the model's parts are wrapped in goes to no field",
-            "content that takes what is left would lose what renders prove",
+            "if the content took it, messages that are proved would no longer come back",
         ),
         UnclaimedCause::Replaced => ("goes to no field", "a later text takes its place"),
         _ => (

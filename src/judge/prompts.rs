@@ -15,7 +15,7 @@ use super::expected::Expected;
 use super::rounds::{Round, RoundId};
 use super::trial::Tried;
 use super::unproved::Unproved;
-use crate::text::{behind, common_prefix, common_suffix};
+use crate::text::{behind, common_prefix, common_suffix, ends_alike};
 use crate::value::{Map, Value, json, python};
 
 /// The ends of prompts that no render shows, each once.
@@ -74,13 +74,18 @@ fn tail<'r>(here: &[&'r Round], header: &str) -> Option<&'r str> {
             return "";
         }
         let start = common_prefix(prompt, &round.full);
-        let tail = &prompt[start..];
+        let tail = prompt[start..].trim_end_matches(python::is_space);
+        if ends_alike(&round.full[..round.first], prompt) {
+            return "";
+        }
         // After a difference, the prompt and the render may agree again in the text right before the message, but for white space that the
         // prompt leaves to the model.
         let before = &round.full[..round.first];
         let ends = [before, before.trim_end_matches(python::is_space)];
         let again = ends.map(|end| common_suffix(tail, end));
         let again = again.into_iter().max().unwrap_or_default();
+        // An end that is all there, and yet not alike, is the end of another marker, as `think>` is in `</think>`.
+        let again = if again == tail.len() { 0 } else { again };
         let (unshown, again) = tail.split_at(tail.len() - again);
         // A difference before the header of the turn does not concern the end of the prompt.
         let is_before = !header.is_empty() && again.contains(header);

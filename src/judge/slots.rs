@@ -209,9 +209,10 @@ impl Bench<'_, '_> {
     }
 
     /// Returns true if a model writes the text at the slot. In some place, the text stands behind a prompt from which the turn goes on; or
-    /// it stands in the turn, and nowhere in the turn's header.
+    /// it stands in the turn, and nowhere in the turn's header. What stands behind that with which another place's prompt ends is in no header.
     fn shows(&self, slot: &Slot) -> bool {
         let (mut is_shown, mut is_header) = (false, false);
+        let mut heads: Vec<String> = Vec::new();
         for place in self.places {
             for (message, manner) in self.messages(place, Some(slot)) {
                 let Ok(full) = self.renderer.answered(place, &message, &manner) else {
@@ -225,12 +226,21 @@ impl Bench<'_, '_> {
                 if prompt.is_ok_and(|prompt| full.starts_with(&prompt)) {
                     return true;
                 }
-                let after = &full[words_end + at + probes::REASONING.len()..];
-                is_header |= self.is_header(place, &manner, after);
+                let (head, after) = full[words_end..].split_at(at);
+                is_header |= self.is_header(place, &manner, &after[probes::REASONING.len()..]);
                 is_shown = true;
+                heads.push(head.to_owned());
             }
         }
-        is_shown && !is_header
+        is_shown && (!is_header || heads.iter().any(|head| self.ends_a_prompt(head)))
+    }
+
+    /// Returns true if a prompt, in any of the places, adds this text to the words before it.
+    fn ends_a_prompt(&self, head: &str) -> bool {
+        self.places.iter().any(|place| {
+            let prompt = self.renderer.prompt(place, self.usual);
+            !head.is_empty() && prompt.is_ok_and(|prompt| prompt[place.end_in(&prompt)..] == *head)
+        })
     }
 
     /// Returns true if a text stands in the header of the turn, which no model writes. Behind it, in `after`, the header then goes on as

@@ -275,8 +275,9 @@ impl<'a> Tried<'a> {
     /// Returns the inputs of the parser: the turn after the prompt that it goes on from, and the turn after its own beginning, which is the
     /// end of the last start anchor before it.
     ///
-    /// A turn goes on from a prompt that has other white space, too. Where it does not go on from the prompt, the history leaves out the end of the prompt:
-    /// alone, or together with the text that the model wrote behind it up to the beginning of the message. No render tells which, so that either will do.
+    /// A turn goes on from a prompt that has other white space, too, and from one that is written otherwise before its end, if that end stands right before
+    /// the message as well. Where it does not go on from the prompt, the history leaves out the end of the prompt: alone, or together with the text
+    /// that the model wrote behind it up to the beginning of the message. No render tells which, so that either will do.
     fn splits<'r>(&self, round: &'r Round) -> Splits<'r> {
         let prompt = round.place.prompt.as_str();
         let before = &round.full[..round.first];
@@ -289,7 +290,9 @@ impl<'a> Tried<'a> {
             let rest = text::behind(before, prompt)?;
             Some(&round.full[round.first - rest.len()..])
         };
-        let continued = round.full.strip_prefix(prompt).or_else(goes_on);
+        let agrees = || text::ends_alike(before, prompt).then(|| &round.full[round.first..]);
+        let continued = round.full.strip_prefix(prompt);
+        let continued = continued.or_else(goes_on).or_else(agrees);
         let continued = continued.filter(|_| after_prompt.is_some());
         // A parser whose prompt has no start anchor would read the whole conversation as a response, so such a prompt is not tried.
         // Where none was asked for, the turn may begin behind it, unless it has all that begins the turn but for white space.

@@ -43,8 +43,8 @@ pub enum ErrorKind {
     Merge,
     /// A field with `optional: false` is missing.
     Required,
-    /// A limit was reached; the message names it.
-    Limit,
+    /// This limit was reached.
+    Limit(LimitKind),
     /// The parser was used after `finalize`.
     Finalized,
     /// The response does not match the grammar that it is read with.
@@ -53,14 +53,39 @@ pub enum ErrorKind {
     Value,
 }
 
+/// The limits that a parse can reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LimitKind {
+    /// The text of one region, or of one stretch that no field takes: [`super::Limits::region_bytes`].
+    RegionBytes,
+    /// The text that is kept because it may be read again, such as for a delimiter that may be under way: [`super::Limits::held_bytes`].
+    HeldBytes,
+    /// The number of regions with a value: [`super::Limits::regions`].
+    Regions,
+    /// The delimiters in a row that match without taking any text.
+    IdleDelimiters,
+    /// The steps that reading takes: those of a pattern, or of a grammar.
+    Steps,
+    /// How deeply the expressions of a grammar are nested.
+    Depth,
+    /// How many nodes the tree of a grammar has.
+    Nodes,
+}
+
 impl ErrorKind {
+    /// Returns true if a limit was reached, whichever it was.
+    pub fn is_limit(self) -> bool {
+        matches!(self, Self::Limit(_))
+    }
+
     /// The kind's stable name: that of the content parser's step, or `merge`, `required`, `limit`, `finalized`, `no-match`, `value`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Content(kind) => kind.name(),
             Self::Merge => "merge",
             Self::Required => "required",
-            Self::Limit => "limit",
+            Self::Limit(_) => "limit",
             Self::Finalized => "finalized",
             Self::Grammar => "no-match",
             Self::Value => "value",
@@ -168,7 +193,7 @@ mod tests {
             (broken_call().kind, "json"),
             (ErrorKind::Merge, "merge"),
             (ErrorKind::Required, "required"),
-            (ErrorKind::Limit, "limit"),
+            (ErrorKind::Limit(LimitKind::Regions), "limit"),
             (ErrorKind::Finalized, "finalized"),
             (ErrorKind::Grammar, "no-match"),
             (ErrorKind::Value, "value"),
@@ -182,7 +207,11 @@ mod tests {
     fn what_concerns_a_region_alone_is_not_final() {
         let is_final = |kind| ParseError::new(kind, "").is_final();
         assert!(!broken_call().is_final() && !is_final(ErrorKind::Merge));
-        for kind in [ErrorKind::Required, ErrorKind::Limit, ErrorKind::Finalized] {
+        for kind in [
+            ErrorKind::Required,
+            ErrorKind::Limit(LimitKind::Regions),
+            ErrorKind::Finalized,
+        ] {
             assert!(is_final(kind), "{kind:?}");
         }
     }

@@ -8,7 +8,7 @@ mod reading;
 
 use std::sync::Arc;
 
-use super::error::{ErrorKind, ParseError};
+use super::error::{ErrorKind, LimitKind, ParseError};
 use super::leaked::{Leaked, Markers};
 use super::listener::Listener;
 use super::merge::is_empty;
@@ -210,9 +210,9 @@ impl Machine {
 
     fn read_anchored(&mut self, prefix: &str, sink: Sink<'_>) -> Result<(), ParseError> {
         let template = Arc::clone(&self.template);
-        let rest = template
-            .after_last_anchor(prefix)
-            .map_err(|error| ParseError::new(ErrorKind::Limit, error.to_string()))?;
+        let rest = template.after_last_anchor(prefix).map_err(|error| {
+            ParseError::new(ErrorKind::Limit(LimitKind::Steps), error.to_string())
+        })?;
         self.prefix_len = rest.len();
         if !rest.is_empty()
             && let Err(error) = self.take(rest, sink)

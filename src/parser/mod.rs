@@ -21,7 +21,7 @@ mod watch;
 
 pub use bytes::{Utf8Decoder, Utf8Error};
 pub use cut_short::{CutShort, Growing, is_kept};
-pub use error::{ErrorKind, ParseError};
+pub use error::{ErrorKind, LimitKind, ParseError};
 pub use event::{Event, join_chunks, push_joined};
 pub use leaked::{Leaked, Markers};
 pub use limits::Limits;

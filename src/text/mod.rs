@@ -76,6 +76,16 @@ pub(crate) fn behind<'t>(text: &'t str, beginning: &str) -> Option<&'t str> {
     Some(rest.as_str())
 }
 
+/// Returns true if a text ends as a prompt does, and differs from it before that end alone: `Hi<a><bot>` and the
+/// prompt `Hi<bot>`.
+pub(crate) fn ends_alike(before: &str, prompt: &str) -> bool {
+    let (same, end) = prompt.split_at(common_prefix(prompt, before));
+    let end = end.trim_end();
+    let rest = before.trim_end().strip_suffix(end);
+    // `</think>` does not end with what `<think>` ends with.
+    !end.is_empty() && rest.is_some_and(|rest| rest.chars().next_back() == same.chars().next_back())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,5 +121,17 @@ mod tests {
         assert_eq!(behind("ab", " a b"), Some(""));
         assert_eq!(behind("ab", "abc"), None);
         assert_eq!(behind("ab", "b"), None);
+    }
+
+    #[test]
+    fn a_prompt_may_be_written_otherwise_before_its_end() {
+        assert!(ends_alike("Hi<end><line><bot><t>\n", "Hi<end><bot><t>"));
+        assert!(ends_alike("Hi<end><line><bot>", "Hi<end><bot>\n"));
+        assert!(!ends_alike("Hi<end><line><bot>", "Hi<end><bot><t>"));
+        assert!(!ends_alike("Hi<bot></think>", "Hi<bot><think>"));
+        assert!(
+            !ends_alike("Hi<bot>", "Hi<bot>"),
+            "nothing is written otherwise"
+        );
     }
 }

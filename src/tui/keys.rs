@@ -142,7 +142,7 @@ const SCREENS: &[(&str, &str)] = &[
     ),
     (
         "Quitting",
-        "  y       quit, and lose what is not saved (also q ^C)
+        "  y       quit, and lose what is not saved (also ^C)
   s       save it first
   n       do not quit (also Esc)
 ",
@@ -220,7 +220,7 @@ pub(crate) fn action(state: &State, event: KeyEvent) -> Option<Action> {
 
 fn quitting(code: KeyCode) -> Option<Action> {
     Some(match code {
-        KeyCode::Char('y' | 'q') => Action::Yes,
+        KeyCode::Char('y') => Action::Yes,
         KeyCode::Char('s' | 'S') => Action::SaveTemplate,
         KeyCode::Char('n') | KeyCode::Esc => Action::Leave,
         KeyCode::Char('?') => Action::Help,

@@ -138,7 +138,7 @@ fn the_tree_of_nodes_is_printed() {
             x-parser  {"type": "function", "function": {"name": "f"}}
             =      {"type": "function", "function": {"name": "f"}}
           =      [{"type": "function", "function": {"name": "f"}}]
-        =      {"role": "assistant", "thin … 65 characters … ame": "f"}}]}
+        =      {"role": "assistant", … 77 characters … "f"}}]}
     "#);
     let long = "long ".repeat(100);
     let bench = bench().file(
@@ -385,9 +385,10 @@ fn a_chat_template_is_told_as_one() {
     let told = bench.run_with("convert -", chat).refused(2);
     assert!(told.contains("`obverse derive -` prints it"), "{told}");
     // A command can be pasted, whatever the file is called.
-    let bench = bench
-        .file("my chat.jinja", crate::bench::CHAT)
-        .file("my model/tokenizer_config.json", r#"{"bos_token": "<s>"}"#);
+    let bench = bench.file("my chat.jinja", crate::bench::CHAT).file(
+        "my model/tokenizer_config.json",
+        r#"{"chat_template": "x"}"#,
+    );
     for (arguments, hint) in [
         (
             ["convert", "my chat.jinja"],

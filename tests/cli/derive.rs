@@ -44,7 +44,7 @@ fn a_template_is_derived_and_proved() {
                  not: tools, calls, several calls, content with calls, tool results, reasoning
       kinds      came back: content, after a tool's result
                  handed over: as usual
-      deviations bears 3 of 3
+      deviations 3 of 3 are read all the same
 
       info[marker-in-text]: text that looks like a marker is read as one, wherever it stands: in content "</assistant>"
     "#);
@@ -147,7 +147,7 @@ fn an_explanation_is_short_unless_more_is_asked_for() {
     );
     assert!(short.contains("    content close  pattern: "), "{short}");
     assert!(
-        short.contains("without --explain, or with -v: what the chat template supports"),
+        short.contains("shown without --explain or with -v: what the chat template supports"),
         "{short}"
     );
     let whole = bench.run("derive chat.jinja --explain -v").stderr;
@@ -183,7 +183,7 @@ fn what_was_read_first_is_told_with_what_it_lost_by() {
     let run = bench.run("derive bare.jinja --explain=end-of");
     assert_eq!(run.status, 0, "{run}");
     for part in [
-        "info[corrected]: end of a bare call: what has the best evidence, ",
+        "info[corrected]: end of a bare call: the first candidate, ",
         "\n    fails      where the section does: ",
         "\n    taken      where the turn does: ",
     ] {

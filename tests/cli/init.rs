@@ -264,3 +264,89 @@ fn a_prompt_without_the_anchor_is_told_by_check() {
     let told = bench.run("check kite");
     assert_eq!((told.status, told.stdout.as_str()), (0, ""), "{told}");
 }
+
+/// Many fixtures to which the same applies are named, and the first ones shown.
+#[test]
+fn fixtures_without_a_response_template_are_told_together() {
+    let mut bench = Bench::new();
+    std::fs::remove_file(bench.path("template.json")).expect("a file");
+    for name in ["ash", "birch", "cedar", "dogwood", "elm"] {
+        bench = bench.file(
+            &format!("fixtures/tern/{name}/response.txt"),
+            "Hi</assistant>",
+        );
+    }
+    let run = bench.run("check");
+    assert_eq!(run.status, 1, "{run}");
+    let told = run.stdout;
+    assert_eq!(told.matches("error[no-template]").count(), 2, "{told}");
+    assert!(
+        told.contains("`obverse init` writes an obverse.toml"),
+        "{told}"
+    );
+    let named = "`no-template` is found for fixtures/tern/cedar/response.txt, fixtures/tern/dogwood/response.txt, fixtures/tern/elm/response.txt, too; -v shows it for each";
+    assert!(told.contains(named), "{told}");
+    let all = bench.run("check -v").stdout;
+    assert_eq!(all.matches("error[no-template]").count(), 5, "{all}");
+}
+
+/// A model folder with nothing but its chat template, in the place of what has a response template.
+#[test]
+fn a_chat_template_is_told_from_what_belongs_to_a_response_template() {
+    let bench = Bench::new();
+    let chat = bench.read("chat.jinja");
+    let bench = bench
+        .file("model/chat_template.jinja", &chat)
+        .file("model/config.json", r#"{"architectures": ["Tern"]}"#);
+    for verb in ["check", "review", "new"] {
+        let told = bench.run(&format!("{verb} model")).refused(2);
+        assert!(
+            told.contains("error[no-response-template]"),
+            "{verb}: {told}"
+        );
+        assert!(
+            told.contains("`obverse derive model` prints it"),
+            "{verb}: {told}"
+        );
+    }
+    let told = bench.run("init model").refused(2);
+    assert!(
+        told.contains("`obverse derive --out-dir model/derived model`"),
+        "{told}"
+    );
+    // Nothing can be derived from what is no chat template.
+    let told = bench.run("parse model/config.json").refused(2);
+    assert!(told.contains("`obverse derive SOURCE` takes"), "{told}");
+    let told = bench.run("check -").refused(2);
+    assert!(
+        told.contains("fixtures are not read from standard input"),
+        "{told}"
+    );
+}
+
+#[test]
+fn fixtures_are_made_for_a_file_by_its_name() {
+    for name in ["template", "template.json"] {
+        let bench = Bench::new();
+        let run = bench.run(&format!("new {name}"));
+        assert_eq!(run.status, 0, "{run}");
+        assert!(run.stderr.contains("fixtures/template/"), "{run}");
+    }
+}
+
+/// A line's kwarg that changes nothing is told, once, as one that is given with --kwarg is.
+#[test]
+fn ignored_kwargs_of_lines_are_told_once() {
+    let bench = Bench::new();
+    let line =
+        r#"{"messages": [{"role": "user", "content": "Hi"}], "kwargs": {"enable_thinkng": false}}"#;
+    for verb in ["render", "spans"] {
+        let run = bench.run_with(
+            &format!("{verb} chat.jinja --jsonl"),
+            format!("{line}\n{line}\n"),
+        );
+        assert_eq!((run.status, run.stdout.lines().count()), (0, 2), "{run}");
+        let told = "warning[ignored-kwarg]: the chat template reads no variable `enable_thinkng`, so `enable_thinkng` in the kwargs of a line changes nothing";
+        assert_eq!(run.stderr.matches(told).count(), 1, "{run}");
+    }
+}

@@ -451,6 +451,8 @@ fn shells_complete_codes() {
             "fish",
             "complete -c obverse -n \"__fish_obverse_using_subcommand explain\" -f -a ",
         ),
+        ("powershell", "[CompletionResultType]::ParameterValue, '"),
+        ("elvish", "            cand nothing-recorded '"),
     ] {
         let script = bench.run(&format!("completions {shell}")).done();
         let is_completed = |line: &str| line.contains(begin) && line.contains("nothing-recorded");

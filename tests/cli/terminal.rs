@@ -213,6 +213,11 @@ fn results_do_not_act_upon_the_terminal() {
     }
 }
 
+/// A chat template whose calls no parser reads, so that the report is long.
+const LONG: &str = "{% for m in messages %}{% if m.role == 'assistant' %}<bot>{{ m.content }}{% for c in m.tool_calls or [] %}\
+    <do>{{ c.function.name }} {% for k, v in c.function.arguments.items() %}{{ k }}={{ v }},{% endfor %}</do>{% endfor %}<end>\
+    {% else %}<{{ m.role }}>{{ m.content }}<end>{% endif %}{% endfor %}{% if add_generation_prompt %}<bot>{% endif %}";
+
 /// Runs with a pager of which it can be told that it was asked.
 fn paged(bench: &Bench, arguments: &[&str]) -> String {
     let binary = binary().display().to_string();
@@ -233,6 +238,15 @@ fn long_output_goes_through_a_pager_and_pages_are_made_to_be_read() {
     assert!(text.contains("paged:  anchor "), "{text}");
     // The result follows what people are told, and is not in the pager.
     assert!(text.contains("\n  \"start_anchor\": "), "{text}");
+    // A long report is read from the beginning.
+    let long = Bench::new().file("chat.jinja", LONG);
+    let text = paged(&long, &["derive", "chat.jinja"]);
+    let (verdict, next) = (
+        text.find("paged:NOT PROVED"),
+        text.find("paged:  what to do next"),
+    );
+    let rows = text.find("paged:  anchor ");
+    assert!(verdict.is_some() && verdict < next && next < rows, "{text}");
     for arguments in [
         &["explain", "dollar", "--no-pager"][..],
         // Short output is not worth a pager.
@@ -345,7 +359,8 @@ fn the_report_is_what_one_sees_last() {
         &format!("{{{{ message.content }}}}{calls}"),
     );
     let bench = Bench::new().file("part.jinja", chat);
-    let mut pty = Pty::start(binary(), &["derive", "part.jinja"], &bench.path("."));
+    let arguments = ["derive", "part.jinja", "--no-pager"];
+    let mut pty = Pty::start(binary(), &arguments, &bench.path("."));
     assert_eq!(pty.end(), 1);
     let screen = pty.screen();
     assert!(screen.contains("what to do next"), "{screen}");
@@ -361,6 +376,12 @@ fn the_report_is_what_one_sees_last() {
             .unwrap_or_else(|| panic!("{text} in {bytes}"))
     };
     assert!(place("\"start_anchor\": ") < place("rounds: "), "{bytes}");
+    // The verdict is not pushed off the screen by what is told of the format.
+    let plain = anstream::adapter::strip_str(&bytes).to_string();
+    assert!(
+        plain.find("\n  anchor ") < plain.find("NOT WHOLLY EXPRESSIBLE"),
+        "{plain}"
+    );
     // Behind all the evidence, too.
     let mut pty = Pty::start(
         binary(),

@@ -9,6 +9,7 @@ NAME.json: `about`, `reads` (the kinds of KINDS below), `expressible`, and where
 `response_template`, `reasoning_key` (a dotted path, `part`, or a list of two), `ids`, `arguments` (object or text),
 `call_content` (absent, empty or null: what a message of calls alone has), `nulls` (kept or dropped), `kwargs`, `avoid` (strings that
 are markers here and so in no value), `trailer` (what stands after the last message of a finished conversation and is no part of it; TOOLS in it stands for the tools as JSON),
+`left_out` (what the history begins a turn with and the prompt leaves out),
 `one_call` (an answer has one call at most), `because`, `two_messages`, `construct`, `lost` (the kinds that no response template reads), `refused` (transformers' sandbox refuses it).
 """
 
@@ -106,7 +107,7 @@ class Claim:
         self.said = json.loads((HERE / f"{name}.json").read_text())
         self.source = (HERE / f"{name}.jinja").read_text()
         known = set("about reads reasoning_key ids arguments call_content nulls kwargs avoid trailer expressible because two_messages "
-                    "construct lost refused response_template system one_call".split())
+                    "construct lost refused response_template system one_call left_out".split())
         assert set(self.said) <= known, f"unknown keys {set(self.said) - known}"
         assert set(self.said["reads"]) <= set(KINDS), f"unknown kinds {set(self.said['reads']) - set(KINDS)}"
 
@@ -217,6 +218,10 @@ class Claim:
             if not whole.startswith(prompt):
                 before, _, behind = prompt.rpartition(trailer)
                 prompt = before + behind
+        if left_out := self.get("left_out"):
+            shared = len(os.path.commonprefix([prompt, whole]))
+            assert whole[shared:].startswith(left_out), f"no {left_out!r} where the turn begins in {whole[shared:][:60]!r}"
+            whole = whole[:shared] + whole[shared + len(left_out) :]
         if not whole.startswith(prompt) and (response := without_beginning(whole, prompt)) is not None:
             return prompt, response
         shared = len(os.path.commonprefix([prompt, whole]))

@@ -1,7 +1,7 @@
 //! Parses as a test sees them: what came of a response that was cut in one way, in a form that can be compared.
 
 use obverse::parser::{
-    ErrorKind, Event, OnError, Options, ParseError, ResponseParser, Unclaimed, join_chunks,
+    Event, OnError, Options, ParseError, ResponseParser, Unclaimed, join_chunks,
 };
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
@@ -105,7 +105,7 @@ pub fn misaccounted(template: &ResponseTemplate, prefix: &str, chunks: &[&str]) 
     }
     let mut last = Vec::new();
     let ended = parser.finalize_with(&mut |event| last.push(event.into_owned()));
-    if ended.is_err_and(|error| error.kind == ErrorKind::Limit) {
+    if ended.is_err_and(|error| error.kind.is_limit()) {
         return None;
     }
     taken += &chunk_texts(&last);
@@ -173,7 +173,7 @@ impl Outcome {
                     ..
                 } = &failure.error;
                 // Where a limit is met depends on what is held, and so on the chunks.
-                let place = if *kind == ErrorKind::Limit {
+                let place = if kind.is_limit() {
                     String::new()
                 } else {
                     format!("{field:?} {span:?} {raw:?} unclaimed {:?}", self.unclaimed)

@@ -94,7 +94,7 @@ fn unsaved_edits_are_not_lost_without_a_question() {
         ("pA<esc>q", false),
         ("pA<esc>qn", false),
         ("pA<esc>qy", true),
-        ("pA<esc>qq", true),
+        ("pA<esc>qq", false),
         ("pA<esc><c-c><c-c>", true),
         ("pA<esc>s<enter>yq", true),
         ("5e <esc>qsyq", true),

@@ -352,7 +352,7 @@ fn the_help_names_every_key() {
       │  n       save nothing (also Esc)                                                             │
       │  ↓ ↑     in what changes                                                                     │
       │Quitting                                                                                      │
-      │  y       quit, and lose what is not saved (also q ^C)                                        │
+      │  y       quit, and lose what is not saved (also ^C)                                          │
       │  s       save it first                                                                       │──
       │  n       do not quit (also Esc)                                                              │
       │Reading                                                                                       │

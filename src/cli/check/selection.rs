@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use obverse::derive;
+use obverse::diagnostic::Diagnostic;
 use obverse::response_template::Engine;
 
 use super::subject::{Subject, Subjects};
 use super::task::Task;
 use crate::cli::problem::Problem;
 use crate::cli::project::{ProjectArgs, Workspace};
-use crate::cli::{engine, near};
+use crate::cli::{engine, input, near, template};
 
 /// The fixtures and response templates to look at.
 #[derive(Debug, clap::Args)]
@@ -58,6 +59,10 @@ impl Selection {
         workspace: &Workspace<'_>,
         is_task: impl Fn(&Subject) -> bool,
     ) -> Result<Selected, Problem> {
+        if self.paths.iter().any(|path| input::is_stdin(path)) {
+            let problem = Problem::failed("usage", "fixtures are not read from standard input");
+            return Err(problem.with_hint("give files or folders; `obverse lint -` reads a response template, `obverse parse TEMPLATE -` a response"));
+        }
         let filter = filter(&self.filter)?;
         let subjects = Subjects::gather(&self.paths, workspace)?;
         let mut tasks = subjects.tasks(is_task);
@@ -69,10 +74,22 @@ impl Selection {
             tasks.retain(|task| filter.is_match(subjects.name(task)));
         }
         if tasks.is_empty() {
-            return Err(Problem::failed("usage", "there is nothing to check")
-                .with_hint(self.remedy(workspace)));
+            return Err(self.nothing(workspace));
         }
         Ok(Selected { subjects, tasks })
+    }
+
+    /// That there is nothing to look at, and what can be done.
+    fn nothing(&self, workspace: &Workspace<'_>) -> Problem {
+        match self.paths.iter().find(|path| template::is_source(path)) {
+            Some(path) => {
+                let message =
+                    "there is a chat template, and no response template that could be checked";
+                template::none(path, Diagnostic::error("no-response-template", message))
+            }
+            None => Problem::failed("usage", "there is nothing to check")
+                .with_hint(self.remedy(workspace)),
+        }
     }
 
     /// The next step where there is nothing to check.

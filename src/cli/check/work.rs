@@ -104,8 +104,8 @@ impl Subjects {
 
 fn stray() -> Diagnostic {
     Diagnostic::error("no-template", "no response template belongs to this fixture").with_hint(
-        "put it below a folder with a response_template.json, or a tokenizer_config.json that holds one, or name it in \
-         obverse.toml",
+        "`obverse init` writes an obverse.toml that says which one does; or put it below a folder with a \
+         response_template.json, or a tokenizer_config.json that holds one",
     )
 }
 
@@ -325,9 +325,10 @@ fn of_derivation(
     if rederived.differences.is_empty() && report.verdict == Verdict::NotProved {
         let rounds = report.rounds;
         let message = format!(
-            "the derivation is not proved: {} of {} messages do not come back",
+            "the derivation is not proved: of {} messages {} {} not come back",
+            rounds.failed + rounds.passed,
             rounds.failed,
-            rounds.failed + rounds.passed
+            if rounds.failed == 1 { "does" } else { "do" }
         );
         all.push(Diagnostic::warning("not-proved", message));
     }

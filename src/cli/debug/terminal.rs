@@ -151,14 +151,25 @@ fn follow(path: &Path) -> Receiver<Incoming> {
     receiver
 }
 
+/// How many bytes of a response that arrives are shown. The debugger keeps about a dozen times as much for it.
+const MOST: usize = 32 << 20;
+
 /// Returns why reading ended, when it was not the end.
 fn read_on(reading: &mut dyn Read, ends: bool, sender: &SyncSender<Incoming>) -> Option<String> {
     let mut buffer = vec![0; 4096];
+    let mut length = 0;
     loop {
         match input::read_piece(reading, &mut buffer) {
             Ok([]) if ends => return None,
             Ok([]) => thread::sleep(PAUSE),
             Ok(piece) => {
+                length += piece.len();
+                if length > MOST {
+                    return Some(format!(
+                        "the response is longer than {} MB; only its beginning is shown",
+                        MOST >> 20
+                    ));
+                }
                 if sender.send(Incoming::Bytes(piece.to_vec())).is_err() {
                     return None;
                 }
@@ -175,10 +186,11 @@ mod pty;
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::sync::mpsc;
     use std::time::Duration;
 
-    use super::Taken;
     use super::pty::Pty;
+    use super::{Incoming, MOST, Taken};
 
     const CHILD: &str = "cli::debug::terminal::tests::panics_while_the_terminal_is_taken";
 
@@ -189,6 +201,23 @@ mod tests {
         let _taken = Taken::new().expect("a terminal");
         std::thread::sleep(Duration::from_millis(300));
         panic!("on purpose");
+    }
+
+    #[test]
+    fn a_response_without_an_end_is_shown_up_to_a_limit() {
+        let (sender, receiver) = mpsc::sync_channel(4);
+        let read =
+            std::thread::spawn(move || super::read_on(&mut std::io::repeat(b'y'), true, &sender));
+        let arrived: usize = receiver
+            .iter()
+            .map(|incoming| match incoming {
+                Incoming::Bytes(bytes) => bytes.len(),
+                _ => 0,
+            })
+            .sum();
+        assert_eq!(arrived, MOST);
+        let told = read.join().expect("no panic").expect("a limit");
+        assert!(told.contains("32 MB"), "{told}");
     }
 
     #[test]

@@ -29,13 +29,13 @@ pub(super) fn brief(report: &Report) -> String {
         rest.push("the smallest message that shows it, what to do next".to_owned());
     }
     rest.push("what the chat template supports".to_owned());
-    rest.push("how it bears what models write otherwise".to_owned());
+    rest.push("which deviations of models are read all the same".to_owned());
     if !report.findings.is_empty() {
         rest.push(count(report.findings.len(), "finding"));
     }
     let last = rest.pop().unwrap_or_default();
     let told = format!(
-        "\n  without --explain, or with -v: {} and {last}\n",
+        "\n  left out here, and shown without --explain or with -v: {} and {last}\n",
         rest.join(", ")
     );
     out.push_str(&paint(DIM, &told));
@@ -54,15 +54,14 @@ fn format_rows(out: &mut String, report: &Report) {
     }
 }
 
-/// The report, styled and escaped. What to do next is told behind it, or stands on its first screen.
-pub(super) fn report(derivation: &Derivation, is_next_last: bool) -> String {
-    let report = &derivation.report;
-    let mut out = headline(report);
-    out.push_str(&verdict::of(derivation));
-    if !is_next_last {
-        out.push_str(&verdict::next_steps(derivation));
-    }
-    out.push('\n');
+/// The beginning of the report, styled and escaped: the verdict, what works and what does not, and why.
+pub(super) fn head(derivation: &Derivation) -> String {
+    headline(&derivation.report) + &verdict::of(derivation)
+}
+
+/// The rest of the report behind an empty line, styled and escaped: the format, and the findings.
+pub(super) fn rest(report: &Report) -> String {
+    let mut out = "\n".to_owned();
     format_rows(&mut out, report);
     for (name, text) in [
         ("supports", supports(&report.supports)),
@@ -303,7 +302,7 @@ fn deviations(deviations: &[DeviationVerdict]) -> String {
         .filter(|one| !borne(one))
         .map(|one| one.deviation.words())
         .collect();
-    let text = format!("bears {count} of {}", deviations.len());
+    let text = format!("{count} of {} are read all the same", deviations.len());
     match others.as_slice() {
         [] => text,
         others => format!(

@@ -267,38 +267,39 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
     })
 }
 
-/// Returns true if a report ends with what to do next, where it is seen without scrolling back. Off a terminal people read from the beginning.
-fn is_next_last() -> bool {
-    output::is_told_on_screen()
-}
-
 /// Tells people what was found.
 fn tell(args: &Args, derivation: &Derivation) {
-    let (mut text, mut next) = (String::new(), String::new());
     // Of several sources a line each is enough, unless somebody wants to know more.
     let is_whole = args.sources.len() == 1 || verbosity::chosen() == Verbosity::Verbose;
-    if args.format == Shape::Human && is_whole {
-        // Who asks for all decisions wants to see them, and has seen the rest before or asks for that.
-        let is_brief =
-            args.explain.as_deref() == Some("") && verbosity::chosen() != Verbosity::Verbose;
-        text.push_str(&match is_brief {
-            true => human::brief(&derivation.report),
-            false => human::report(derivation, is_next_last()),
-        });
-        text.push_str(&responses::told(&derivation.report));
-        if !is_brief && is_next_last() {
-            next = verdict::next_steps(derivation);
+    let is_told = args.format == Shape::Human && is_whole;
+    let report = &derivation.report;
+    // Who asks for all decisions wants to see them, and has seen the rest before or asks for that.
+    let is_brief = args.explain.as_deref() == Some("") && verbosity::chosen() != Verbosity::Verbose;
+    let (head, next, rest) = match (is_told, is_brief) {
+        (false, _) => <(String, String, String)>::default(),
+        (true, true) => {
+            let brief = human::brief(report) + &responses::told(report);
+            (brief, String::new(), String::new())
         }
-    }
+        (true, false) => (
+            human::head(derivation),
+            verdict::next_steps(derivation),
+            human::rest(report) + &responses::told(report),
+        ),
+    };
+    let from_the_top = format!("{head}{next}{rest}");
     match args.explain.as_deref() {
-        None => output::tell(&(text + &next)),
+        None if !output::fills_the_screen(&from_the_top) => output::tell(&from_the_top),
+        // Where results go elsewhere, nobody may be there to leave a pager.
+        None if output::is_result_on_screen() && output::is_paged(&from_the_top) => {}
+        // What matters most is what one sees without scrolling back.
+        None => output::tell(&format!("{}\n{head}{next}", rest.trim_start_matches('\n'))),
         Some(wanted) => {
-            text.push_str(&explain::explanation(
-                &derivation.report,
-                wanted,
-                verbosity::chosen(),
-            ));
-            output::tell_long(&(text + &next));
+            let explained = explain::explanation(report, wanted, verbosity::chosen());
+            output::tell_long(&match output::is_told_on_screen() {
+                true => format!("{head}{rest}{explained}{next}"),
+                false => format!("{from_the_top}{explained}"),
+            });
         }
     }
 }

@@ -32,11 +32,11 @@ use alone::Looked;
 /// A response template is derived from SOURCE, and the grammar is made of it and of the renders by which it was proved: what separates
 /// calls, and how a marker is spelled, is as the chat template writes it. Arguments obey the tools' schemas.
 ///
-/// SOURCE may be a response template, too, or a tokenizer_config.json that has one and no chat template. Which field follows which is then left
-/// open as far as the response template leaves it open.
+/// SOURCE may be a response template, too, or a tokenizer_config.json that has one and no chat template. The order of the
+/// fields is then free, except where the response template fixes it.
 ///
-/// The whole response is told, from where the prompt leaves it: that of a user's message, rendered with --kwarg, or --prefix. Where that has
-/// opened the reasoning, the grammar begins in it.
+/// The grammar covers the response from the end of the prompt on. The prompt is a user's message, rendered with --kwarg, or the text that --prefix
+/// gives. Where the prompt has opened the reasoning, the grammar begins within it.
 ///
 /// With --sample N texts are written that the grammar allows, each on a line as a JSON string, in the place of the grammar.
 ///

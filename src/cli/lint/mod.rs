@@ -45,8 +45,8 @@ pub(crate) struct Args {
     #[arg(long, requires = "fix")]
     force: bool,
 
-    /// Show what --fix would change, as diffs, and change nothing
-    #[arg(long, conflicts_with_all = ["fix", "format", "write"])]
+    /// Show what --fix would change, as diffs, and change nothing, also where --fix is given
+    #[arg(long, conflicts_with_all = ["format", "write"])]
     diff: bool,
 
     /// Also find what keeps it from running in this engine: transformers, vllm or sglang; those that obverse.toml names for it

@@ -16,7 +16,7 @@ use obverse::chunking::{self, Chunking};
 use obverse::deltas::DeltaTemplate;
 use obverse::deltas::encode::Protocol;
 use obverse::diagnostic::Diagnostic;
-use obverse::parser::{self, Event, Limits, Markers, Options, ParseError, Utf8Decoder};
+use obverse::parser::{self, Event, LimitKind, Limits, Markers, Options, ParseError, Utf8Decoder};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
@@ -33,15 +33,6 @@ use session::{Asked, Ended, Session, Step};
 
 /// How much of a response is read at once.
 const PIECE: usize = 64 * 1024;
-
-/// The sign of the errors that a text is longer than the limit of a parser.
-const LONG: &str = "is longer than";
-
-/// The sign of the error that a grammar's reader keeps more than its limit.
-const HELD: &str = "(held_bytes)";
-
-/// The end of the error that there are more regions than a parser's limit.
-const REGIONS: &str = "regions";
 
 /// How many characters of a region's raw text a diagnostic shows.
 const RAW: usize = 200;
@@ -615,12 +606,17 @@ fn show(errors: &[ParseError], name: &str, text: Option<&str>, length: usize) {
 
 /// The argument that raises the limit which was reached, if one does.
 fn raised(error: &ParseError) -> Option<String> {
-    if error.kind == parser::ErrorKind::Limit && error.message.ends_with(REGIONS) {
-        return Some("--max-regions allows more, if there is memory for them".to_owned());
-    }
-    let is_length = error.kind == parser::ErrorKind::Limit
-        && [LONG, HELD].iter().any(|sign| error.message.contains(sign));
-    is_length.then(|| "--max-response allows more, if there is memory for it".to_owned())
+    let parser::ErrorKind::Limit(limit) = error.kind else {
+        return None;
+    };
+    let hint = match limit {
+        LimitKind::Regions => "--max-regions allows more, if there is memory for them",
+        LimitKind::RegionBytes | LimitKind::HeldBytes => {
+            "--max-response allows more, if there is memory for it"
+        }
+        _ => return None,
+    };
+    Some(hint.to_owned())
 }
 
 fn region_problem(error: &ParseError, name: &str, text: Option<&str>, length: usize) -> Problem {

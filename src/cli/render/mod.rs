@@ -3,6 +3,7 @@
 mod origins;
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use obverse::chat_template::{ChatTemplate, Clock, RenderError, RenderInput};
 use obverse::value::{Map, Value, json};
@@ -124,13 +125,15 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
 }
 
 fn run_lines(args: &Args, opened: &Opened, kwargs: &Map) -> Result<Status, Stop> {
-    let answer = |line: &[u8]| answer(args, opened, kwargs, line);
+    let kwargs = LineKwargs::new(kwargs);
+    let answer = |line: &[u8]| answer(args, opened, &kwargs, line);
     let mut out = output::results();
     let ended = bulk::answer_lines(&mut std::io::stdin(), &mut out, input::MOST, &answer)?;
+    kwargs.warn_of_ignored(opened);
     bulk::status(ended, Path::new("-"))
 }
 
-fn answer(args: &Args, opened: &Opened, kwargs: &Map, line: &[u8]) -> Answer {
+fn answer(args: &Args, opened: &Opened, kwargs: &LineKwargs<'_>, line: &[u8]) -> Answer {
     let (id, result) = match wire::members(line) {
         Ok(mut members) => {
             let id = members.shift_remove("id");
@@ -153,7 +156,12 @@ fn answer(args: &Args, opened: &Opened, kwargs: &Map, line: &[u8]) -> Answer {
     }
 }
 
-fn render_line(args: &Args, opened: &Opened, kwargs: &Map, mut members: Map) -> Result<Map, Map> {
+fn render_line(
+    args: &Args,
+    opened: &Opened,
+    kwargs: &LineKwargs<'_>,
+    mut members: Map,
+) -> Result<Map, Map> {
     let mut render = of_line(&mut members, kwargs, args.source_args.date)?;
     render.add_generation_prompt = wire::take_bool(&mut members, "add_generation_prompt", false)?;
     let template = select_for_line(opened, args.template.as_deref(), &render)?;
@@ -185,18 +193,60 @@ pub(super) fn open(
     Ok((opened, kwargs))
 }
 
+/// The variables of the lines of --jsonl.
+#[derive(Debug)]
+pub(super) struct LineKwargs<'k> {
+    /// Those that are given for all lines.
+    given: &'k Map,
+    /// Those that lines give, each once.
+    own: Mutex<Map>,
+}
+
+impl<'k> LineKwargs<'k> {
+    /// Those that are given for all lines.
+    pub(super) fn new(given: &'k Map) -> Self {
+        let own = Mutex::default();
+        Self { given, own }
+    }
+
+    /// The variables of a line.
+    fn of(&self, members: &mut Map) -> Result<Map, Map> {
+        let mut kwargs = self.given.clone();
+        match wire::take(members, "kwargs") {
+            None => {}
+            Some(Value::Object(own)) => {
+                let names = own.keys().map(|name| (name.to_owned(), Value::Null));
+                let mut seen = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+                seen.extend(names);
+                kwargs.extend(own);
+            }
+            Some(other) => return Err(wire::wrong_type("kwargs", "an object", &other)),
+        }
+        Ok(kwargs)
+    }
+
+    /// Tells of each variable of a line that no chat template of the source reads, once.
+    pub(super) fn warn_of_ignored(self, opened: &Opened) {
+        let own = self
+            .own
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        let found = source::ignored(&opened.source, &own, |name| {
+            format!("`{name}` in the kwargs of a line")
+        });
+        for found in found {
+            Problem::of(found).show();
+        }
+    }
+}
+
 /// The conversation of a line of --jsonl, or what is wrong with the line.
 pub(super) fn of_line(
     members: &mut Map,
-    kwargs: &Map,
+    kwargs: &LineKwargs<'_>,
     clock: Option<Clock>,
 ) -> Result<RenderInput, Map> {
-    let mut kwargs = kwargs.clone();
-    match wire::take(members, "kwargs") {
-        None => {}
-        Some(Value::Object(own)) => kwargs.extend(own),
-        Some(other) => return Err(wire::wrong_type("kwargs", "an object", &other)),
-    }
+    let kwargs = kwargs.of(members)?;
     let messages = wire::take_list(members, "messages")?
         .ok_or_else(|| wire::error("input", "the line has no `messages`"))?;
     Ok(RenderInput {

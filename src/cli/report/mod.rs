@@ -24,6 +24,7 @@ use super::problem::Problem;
 use super::replace::{refuse, replace};
 use super::status::Status;
 use super::stop::Stop;
+use super::verbosity::{self, Verbosity};
 use super::{input, width};
 
 /// A value of `--format`.
@@ -227,13 +228,17 @@ impl Report {
             _ => Box::new(super::output::results()),
         };
         let mut written = vec![OpenReport {
-            reporter: args.format.reporter(verb, width::of_results()),
+            reporter: args.format.reporter(
+                verb,
+                width::of_results(),
+                verbosity::chosen() != Verbosity::Verbose,
+            ),
             out: Out::Stream(out),
             is_read: true,
         }];
         for ToFile { format, path } in &args.write {
             let out = Out::file(path)?;
-            let mut reporter = format.reporter(verb, None);
+            let mut reporter = format.reporter(verb, None, false);
             if *format == Format::Human {
                 reporter = Box::new(Unstyled(reporter));
             }
@@ -273,10 +278,23 @@ impl Report {
 }
 
 impl Format {
-    fn reporter(self, verb: &'static str, columns: Option<usize>) -> Box<dyn Reporter> {
+    /// The reporter of a format. Where it `folds`, results that say the same are counted from some on.
+    fn reporter(
+        self,
+        verb: &'static str,
+        columns: Option<usize>,
+        folds: bool,
+    ) -> Box<dyn Reporter> {
         let of = if verb == "check" { "case" } else { "file" };
         match self {
-            Self::Human => Box::new(human::Human { of, columns }),
+            Self::Human => {
+                let folded = folds.then(Vec::new);
+                Box::new(human::Human {
+                    of,
+                    columns,
+                    folded,
+                })
+            }
             Self::Concise => Box::new(concise::Concise),
             Self::Json => Box::new(json::Json::default()),
             Self::Jsonl => Box::new(json::Lines),
@@ -392,6 +410,7 @@ mod tests {
         let human = report_of_line(human::Human {
             of: "case",
             columns: None,
+            folded: None,
         });
         assert!(
             human.contains("suite.jsonl:7 short, response:2:1"),

@@ -206,7 +206,10 @@ fn answer(keys: &mut dyn Keys, out: &mut dyn Write) -> io::Result<Answer> {
     loop {
         write!(out, "take it? [y, n, a, q, ?] ")?;
         out.flush()?;
-        let Some(key) = keys.next()? else {
+        let key = keys.next()?;
+        // The key itself is not shown, and what follows is on a line of its own.
+        writeln!(out)?;
+        let Some(key) = key else {
             return Ok(Answer::LeaveAll);
         };
         match key.to_ascii_lowercase() {
@@ -214,7 +217,7 @@ fn answer(keys: &mut dyn Keys, out: &mut dyn Write) -> io::Result<Answer> {
             'n' => return Ok(Answer::Leave),
             'a' => return Ok(Answer::TakeAll),
             'q' => return Ok(Answer::LeaveAll),
-            _ => write!(out, "\n{HELP}")?,
+            _ => write!(out, "{HELP}")?,
         }
     }
 }

@@ -16,7 +16,7 @@ use obverse::value::{Map, Value};
 
 use super::bulk::{self, Answer};
 use super::problem::{Document, Problem};
-use super::render::{self, kwarg};
+use super::render::{self, LineKwargs, kwarg};
 use super::source::{self, Opened, SourceArgs};
 use super::status::Status;
 use super::stop::Stop;
@@ -296,7 +296,8 @@ impl Characters {
 }
 
 fn run_lines(args: &Args, opened: &Opened, kwargs: &Map, teller: &Teller) -> Result<Status, Stop> {
-    let answer = |line: &[u8]| answer(args, opened, kwargs, teller, line);
+    let kwargs = LineKwargs::new(kwargs);
+    let answer = |line: &[u8]| answer(args, opened, &kwargs, teller, line);
     let mut out = output::results();
     let is_page = teller.format == Format::Html;
     if is_page {
@@ -307,10 +308,17 @@ fn run_lines(args: &Args, opened: &Opened, kwargs: &Map, teller: &Teller) -> Res
         out.write_all(page::FOOT.as_bytes())?;
         out.flush()?;
     }
+    kwargs.warn_of_ignored(opened);
     bulk::status(ended, Path::new("-"))
 }
 
-fn answer(args: &Args, opened: &Opened, kwargs: &Map, teller: &Teller, line: &[u8]) -> Answer {
+fn answer(
+    args: &Args,
+    opened: &Opened,
+    kwargs: &LineKwargs<'_>,
+    teller: &Teller,
+    line: &[u8],
+) -> Answer {
     let (id, result) = match wire::members(line) {
         Ok(mut members) => {
             let id = members.shift_remove("id");
@@ -342,7 +350,7 @@ fn with_id(id: Option<Value>, members: Map) -> Map {
 fn tell_line(
     args: &Args,
     opened: &Opened,
-    kwargs: &Map,
+    kwargs: &LineKwargs<'_>,
     teller: &Teller,
     mut members: Map,
 ) -> Result<(Spans, Map), Map> {

@@ -315,8 +315,7 @@ impl Amended {
             learn::opened_at_their_body(engines, &self.document, &body, cases, bench.scrutiny);
         if let Some(document) = opened {
             self.document = document;
-            let told =
-                "models speak of what opens a call; so a call opens only where its body begins";
+            let told = "a model may mention in a text what opens a call; so a call opens only where its body begins";
             self.findings
                 .push(Finding::info("call-opening", told.to_owned()));
         }
@@ -372,7 +371,7 @@ impl Amended {
         if !is_text {
             self.document = document;
             let told = format!(
-                "models write a delimiter of the reasoning again that the prompt has written already; so what {} it counts once where it stands right behind itself",
+                "some models repeat a delimiter of the reasoning that the prompt has written already; so what {} it counts as one where it stands twice in a row",
                 told.join(" or ")
             );
             self.findings.push(Finding::info("written-again", told));

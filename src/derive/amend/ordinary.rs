@@ -74,7 +74,7 @@ impl Amended {
             return Ok(());
         }
         let told = format!(
-            "ordinary texts have the like of a delimiter in them, as the chat template writes none; so {}",
+            "ordinary texts have something in them that looks like a delimiter, and where it stands the chat template never writes one; so {}",
             told.join("; ")
         );
         self.findings.push(Finding::info("narrowed", told));

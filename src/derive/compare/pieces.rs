@@ -14,6 +14,7 @@
 //! of pieces that begin with the same character.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 
 use super::lines::{Line, alone, is_amid_word, joined, lines, open, touching};
 use super::parting::{SHORTEST, length, part};
@@ -143,6 +144,36 @@ impl Pieces {
             .last()
             .and_then(|token| text.rfind(token))
             .map_or(text, |at| &text[at..])
+    }
+
+    /// The text without the last of the constants of which its last token is made: `<bot>` for `<bot><think>`, where the chat template writes the two
+    /// one after the other and nothing else is ever seen between them. `None` if its last token is one constant, or no known ones.
+    pub(in crate::derive) fn without_last_constant<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let token = self.last_token(text);
+        let constants = self.constants(token);
+        let [.., before, last] = constants.as_slice() else {
+            return None;
+        };
+        let (start, known) = (text.len() - token.len() + last.start, constants[0].start);
+        let is_known = token[..known].trim().is_empty()
+            && token[before.end..last.start].trim().is_empty()
+            && token[last.end..].trim().is_empty();
+        is_known.then(|| &text[..start])
+    }
+
+    /// The bytes of the constants in a text, each by itself, also where several of them make one marker.
+    pub(in crate::derive) fn constants(&self, text: &str) -> Vec<Range<usize>> {
+        let cover = self.fine.cover(text, &self.runs_on);
+        let mut constants = Vec::new();
+        let mut at = 0;
+        while at < text.len() {
+            let (len, is_piece) = cover[at].step;
+            if is_piece {
+                constants.push(at..at + len);
+            }
+            at += len;
+        }
+        constants
     }
 
     /// Where the first token of a text ends; `None` for a blank one.
@@ -417,6 +448,26 @@ mod tests {
         assert_eq!(other.tokens("<bot><think>"), ["<bot><think>"]);
         let alike = self::pieces(&["<bot><think>", "</think>"]);
         assert_eq!(alike.tokens("<bot><think>"), ["<bot>", "<think>"]);
+    }
+
+    #[test]
+    fn a_marker_ends_with_the_last_constant_of_which_it_is_made() {
+        let pieces = Pieces {
+            whole: TextIndex::of(["<bot><think>".to_owned()].into()),
+            fine: TextIndex::of(
+                ["<bot>", "<think>", "<bot><think>"]
+                    .map(str::to_owned)
+                    .into(),
+            ),
+            ..Pieces::default()
+        };
+        assert_eq!(pieces.last_token("<bot><think>\n"), "<bot><think>\n");
+        assert_eq!(
+            pieces.without_last_constant("<bot><think>\n"),
+            Some("<bot>")
+        );
+        assert_eq!(pieces.without_last_constant("<bot>\n"), None);
+        assert_eq!(pieces.without_last_constant("<bot>x<think>"), None);
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl Decision {
         let taken = self.candidates.iter().find(|one| one.fate == Fate::Taken)?;
         let why = first.why.iter().map(|why| format!(" ({why})"));
         let text = format!(
-            "{}: what has the best evidence, \"{}\", fails{}, and \"{}\" was taken instead",
+            "{}: the first candidate, \"{}\", loses messages{}; \"{}\" was taken instead, which brings them back",
             self.name,
             first.name,
             why.collect::<String>(),

@@ -131,7 +131,7 @@ pub(super) fn prove(bench: Bench<'_>) -> Proof {
         .extend(proof.judgement.unproved.iter().map(unproved));
     leave_out(&mut proof);
     if let Some(last) = &proof.judgement.as_earlier {
-        let text = "messages are written, where they come last, as going on with what the prompt opened, from which they cannot be told; they come back as earlier turns, which are written otherwise";
+        let text = "the last message of a conversation is rendered as if it went on with the reasoning that the prompt opened, so that the two look alike; such messages were read as earlier turns, which are rendered otherwise, and come back there";
         proof
             .findings
             .push(Finding::warning("last-turn-as-reasoning", text).with(Some(last.clone())));
@@ -204,7 +204,11 @@ fn fail(bench: Bench<'_>, proof: &mut Proof) {
     }
     for (limit, (count, smallest)) in limits.iter().zip(limited) {
         if count > 0 {
-            let text = format!("{}; {count} messages do not come back", limit.text);
+            let lost = match count {
+                1 => "one message does not come back".to_owned(),
+                _ => format!("{count} messages do not come back"),
+            };
+            let text = format!("{}; {lost}", limit.text);
             let finding = Finding::inexpressible(text, smallest);
             proof.findings.push(finding.because(limit.text.as_str()));
         }
@@ -244,7 +248,7 @@ fn unproved(unproved: &Unproved) -> Finding {
         Unproved::PromptTail { tail, kwargs } => Finding::warning(
             "prompt-not-shown",
             format!(
-                "{}the prompt ends with {}, which no rendered message goes on from, so that nothing proves what the model writes behind it",
+                "{}the prompt ends with {}, and no message is rendered behind it, so that nothing proves how what the model writes there is read",
                 under(kwargs),
                 json::quote(tail)
             ),

@@ -109,7 +109,8 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
     let behind_messages = renderer.behind_messages(&user);
     let opens_a_region = reasoning::begins_in_anchor(renderer, &user, &anchor, &settings)
         || tool_calls::begin_in_anchor(renderer, &tooled, &anchor);
-    let candidates = anchor::candidates(&renderer.pieces, found, opens_a_region);
+    let asked = renderer.history(&user).unwrap_or_default();
+    let candidates = anchor::candidates(&renderer.pieces, found, opens_a_region, &asked);
     let begins = renderer.choices.choose(DecisionId::Anchor, candidates);
     let begins = begins.ok_or(Unreadable::NoAnchor)?;
     let mut anchor = begins.anchor;
@@ -361,7 +362,8 @@ fn begin_after(
             "after a tool's result",
         ),
     };
-    let candidates = anchor::candidates(&renderer.pieces, found, false);
+    let asked = renderer.history(after_tool).unwrap_or_default();
+    let candidates = anchor::candidates(&renderer.pieces, found, false, &asked);
     if let Some(begins) = renderer
         .choices
         .choose(DecisionId::AnchorAfterTool, candidates)

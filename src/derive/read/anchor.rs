@@ -104,11 +104,12 @@ pub(in crate::derive) struct Beginning {
 
 /// Returns the candidates for the beginning of the turn: each literal that was found, the best first, whole or without its last token,
 /// which may belong to the turn. `opens_a_region` is true if the last token of the best one was seen to open something; then the candidate
-/// without it comes first.
+/// without it comes first. `asked` is the conversation before the turn: what stands in it belongs to the headers of all messages, and opens nothing.
 pub(in crate::derive) fn candidates(
     pieces: &Pieces,
     found: Vec<Beginning>,
     opens_a_region: bool,
+    asked: &str,
 ) -> Vec<Candidate<Beginning>> {
     let mut candidates = Vec::new();
     let mut trimmed = Vec::new();
@@ -142,6 +143,11 @@ pub(in crate::derive) fn candidates(
             let because = "a prompt, an answer and a call may have other white space around it";
             candidate(name, because, shorter)
         }));
+        trimmed.extend(beginning.without_last_constant(pieces, asked).map(|shorter| {
+            let name = format!("{}, without its last constant", beginning.name);
+            let because = "the last of the constants of which it is made might open something, though the chat template never parts them";
+            candidate(name, because, shorter)
+        }));
         let whole = candidate(beginning.name.to_owned(), because, beginning);
         match shorter {
             Some(shorter) if opens_a_region => candidates.extend([shorter, whole]),
@@ -160,6 +166,21 @@ impl Beginning {
         let anchor = self.anchor.without_last_token(pieces)?;
         Some(Self {
             anchor,
+            ..self.clone()
+        })
+    }
+
+    /// Returns the beginning without the last constant of its literals; `None` if one would be left empty, or if one ends with what stands in
+    /// `asked`.
+    fn without_last_constant(&self, pieces: &Pieces, asked: &str) -> Option<Self> {
+        let shorter = |literal: &String| {
+            let rest = pieces.without_last_constant(literal)?;
+            let last = literal[rest.len()..].trim();
+            (!asked.contains(last)).then(|| rest.to_owned())
+        };
+        let literals = self.anchor.literals.iter().map(shorter);
+        Some(Self {
+            anchor: Anchor::of(literals.collect::<Option<Vec<_>>>()?),
             ..self.clone()
         })
     }
@@ -198,6 +219,8 @@ pub(in crate::derive) fn read(
     // The text that all prompts end with, where they differ before it.
     let mut tail: Option<String> = None;
     let mut before: Option<String> = None;
+    // The markers before an answer that all prompts have as well.
+    let mut both: Option<Vec<String>> = None;
     let mut evidence = None;
     for kwargs in settings {
         let context = context.under(kwargs);
@@ -256,6 +279,12 @@ pub(in crate::derive) fn read(
             let ends = ends.into_iter().flatten();
             let shared = ends.map(|end| renderer.pieces.shared_end(added, end)).min();
             tail = Some(added[added.len() - shared.unwrap_or(0)..].to_owned());
+            both.get_or_insert_with(|| {
+                let gap = &turn.full[begin.min(answer)..answer];
+                let markers = renderer.pieces.constants(gap).into_iter();
+                markers.map(|marker| gap[marker].to_owned()).collect()
+            })
+            .retain(|marker| added.contains(marker));
             before.get_or_insert_with(|| {
                 let words_end = end_of_words(&turn.prompt[..begin]);
                 renderer
@@ -338,6 +367,16 @@ pub(in crate::derive) fn read(
                 .chain(gap)
                 .chain(all)
                 .collect()
+        }
+        (_, Some(evidence)) => {
+            let both = both.into_iter().flatten().next_back();
+            let both = both.map(|marker| Beginning {
+                name: "the last marker of both",
+                because: "the prompt begins the turn otherwise than the answered conversation does, and both have it",
+                anchor: Anchor::of([marker.clone()]),
+                evidence: Evidence { marker, ..evidence },
+            });
+            gap.into_iter().chain(both).collect()
         }
         _ => gap,
     }

@@ -308,10 +308,10 @@ fn forms(renderer: &Renderer<'_>, turn: &str, calls: &[Call]) -> Vec<Candidate<(
     let candidate = |(rank, (cut, form)): (usize, (Cut, Form))| {
         let because = match rank {
             0 => {
-                "a call's name and arguments are found in it, and nothing that takes more for the call's own has them"
+                "a call's name and arguments are found in it, and no candidate that takes more text for a part of the call finds them"
             }
             _ => {
-                "a call's name and arguments are found in it, but something that takes more for the call's own has them too"
+                "a call's name and arguments are found in it, and so they are by a candidate that takes more text for a part of the call"
             }
         };
         Candidate::new(form.describe(), form.describe(), because, (cut, form))

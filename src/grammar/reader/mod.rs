@@ -31,7 +31,7 @@ use std::borrow::Cow;
 
 use super::peg::document::{self, Invalid};
 use super::peg::{Failure, Grammar, LimitError, Options, Parser, Status, Tree};
-use crate::parser::{ErrorKind, Event, ParseError};
+use crate::parser::{ErrorKind, Event, LimitKind, ParseError};
 use crate::value::{Map, Value};
 
 pub use settings::Settings;
@@ -266,7 +266,7 @@ impl Reader {
     /// Notes that the response does not match, once that is known.
     fn judge(&mut self, result: Result<Status, LimitError>) {
         let error = match result {
-            Err(limit) => ParseError::new(ErrorKind::Limit, limit.to_string()),
+            Err(limit) => ParseError::new(ErrorKind::Limit(kind_of(&limit)), limit.to_string()),
             Ok(Status::NoMatch) => self.no_match(),
             Ok(_) => return,
         };
@@ -474,6 +474,16 @@ pub(super) fn expected(failure: &Failure, grammar: &Grammar) -> String {
         (None, _) => "nothing is expected".to_owned(),
         (Some(only), true) => format!("{only} is expected{more}"),
         (Some(last), false) => format!("{} or {last} is expected{more}", names.join(", ")),
+    }
+}
+
+/// Returns the kind of a limit that reading by a grammar reached.
+fn kind_of(limit: &LimitError) -> LimitKind {
+    match limit {
+        LimitError::Depth { .. } => LimitKind::Depth,
+        LimitError::Steps { .. } => LimitKind::Steps,
+        LimitError::Held { .. } => LimitKind::HeldBytes,
+        LimitError::Nodes { .. } => LimitKind::Nodes,
     }
 }
 

@@ -148,6 +148,21 @@ fn what_stands_in_the_header_is_no_text_of_the_message() {
     assert!(row(&judgement, Kind::Reasoning).is_none());
 }
 
+/// A prompt that closes an empty reasoning ends as a header with a text in it would. That another prompt ends where the text begins tells them apart.
+#[test]
+fn what_a_prompt_leaves_to_the_model_is_in_no_header() {
+    let answer =
+        "<bot><r>{{ m.thinking if kept and m.thinking else '' }}</r><t>{{ m.content }}</t>";
+    let prompted = |prompt: &str| turns(answer, &asked(prompt));
+    let response = fields(&[THINKING, CONTENT]);
+    let open = prompted("<bot><r>{{ '' if eager else '</r>' }}");
+    let judgement = judged(&open, &response);
+    assert_all_back(&judgement);
+    assert!(row(&judgement, Kind::Reasoning).is_some());
+    let closed = judged(&prompted("<bot><r></r>"), &response);
+    assert!(row(&closed, Kind::Reasoning).is_none());
+}
+
 #[test]
 fn appended_to_the_conversation_the_message_renders_as_it_did() {
     let turned = CALLS.replace(

@@ -104,6 +104,21 @@ fn results_are_answered_where_no_calls_are_rendered() {
     assert!(row(&judged(&unseen, &fields(&[CONTENT])), Kind::AfterToolResult).is_none());
 }
 
+/// A prompt that is written otherwise before its end, which stands before the message as well, is one that the model goes on from.
+#[test]
+fn a_turn_goes_on_from_a_prompt_that_begins_it_otherwise() {
+    let chat = turns(&["<line><bot>", SAID, CALLED].concat(), &asked("<bot>"));
+    assert_all_back(&judged(&chat, &fields(&[CONTENT, CALLS])));
+    // Behind what ends the question the rest of the prompt is read as a part of the answer.
+    let early = fields(&[r#""content": {"close": "<end>"}"#]).replace("<bot>", "<end>");
+    let judgement = judged(
+        &turns("<line><bot>{{ m.content }}", &asked("<bot>")),
+        &early,
+    );
+    assert!(fails(&judgement, Kind::Content));
+    assert_eq!(judgement.rounds.passed, 0, "{:#?}", judgement.cases.first());
+}
+
 /// With a prompt that the turn goes on from, an anchor that the prompt lacks leaves the whole conversation to be read.
 #[test]
 fn an_anchor_that_no_prompt_has_is_none() {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::rare::{Rare, Replaceable};
 use super::{Machine, Sink};
 use crate::content::process_noting;
-use crate::parser::error::{ErrorKind, ParseError};
+use crate::parser::error::{ErrorKind, LimitKind, ParseError};
 use crate::parser::event::Event;
 use crate::parser::leaked::Leaked;
 use crate::parser::merge::{begun, mark, merge};
@@ -80,7 +80,7 @@ impl Machine {
                     "a response with so many repeats itself, or a delimiter takes too little at once"
                         .to_owned(),
                 ),
-                ..ParseError::new(ErrorKind::Limit, message)
+                ..ParseError::new(ErrorKind::Limit(LimitKind::Regions), message)
             };
             return Err(broken(error, &body));
         }

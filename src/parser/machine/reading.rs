@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{Machine, Sink};
 use crate::content::{JsonStrings, Whereabouts};
-use crate::parser::error::{ErrorKind, ParseError};
+use crate::parser::error::{ErrorKind, LimitKind, ParseError};
 use crate::parser::event::Event;
 use crate::parser::snapshot::{Edge, Passed};
 use crate::parser::unended::Unended;
@@ -49,7 +49,7 @@ impl Machine {
             }
         }
         if let Err(error) = &result
-            && error.kind == ErrorKind::Limit
+            && error.kind.is_limit()
         {
             self.rare_mut().ended = Some(error.clone());
         }
@@ -67,7 +67,7 @@ impl Machine {
                 window,
                 self.position,
             )
-            .map_err(|error| self.limit(window, error.to_string()))?
+            .map_err(|error| self.limit(window, LimitKind::Steps, error.to_string()))?
             {
                 Next::Delimiter { watch, span } => {
                     let start = span.start;
@@ -153,7 +153,7 @@ impl Machine {
         }
         self.idle = if end > start { 0 } else { self.idle + 1 };
         if self.idle > MAX_IDLE_DELIMITERS {
-            let error = self.limit(window, format!(
+            let error = self.limit(window, LimitKind::IdleDelimiters, format!(
                 "{MAX_IDLE_DELIMITERS} delimiters in a row match at byte {} without taking any text",
                 self.in_response(end)
             ));
@@ -215,7 +215,8 @@ impl Machine {
             let field = &self.template.fields()[index];
             if end - self.region.start > self.options.limits.region_bytes {
                 let most = self.options.limits.region_bytes;
-                return Err(self.limit(window, format!("the region is longer than {most} bytes")));
+                let message = format!("the region is longer than {most} bytes");
+                return Err(self.limit(window, LimitKind::RegionBytes, message));
             }
             self.region.end = end;
             sink.chunk(field, text);
@@ -241,7 +242,10 @@ impl Machine {
         let unclaimed = &mut self.rare_mut().unclaimed;
         if unclaimed.length_until(start) + text.len() > most {
             let message = format!("a text that no field takes is longer than {most} bytes");
-            return Err(ParseError::new(ErrorKind::Limit, message));
+            return Err(ParseError::new(
+                ErrorKind::Limit(LimitKind::RegionBytes),
+                message,
+            ));
         }
         let prefix_len = self.prefix_len;
         self.rare_mut().unclaimed.add(start, text, prefix_len);
@@ -272,6 +276,7 @@ impl Machine {
                 ),
                 ..self.limit(
                     window,
+                    LimitKind::HeldBytes,
                     format!(
                         "more than {} bytes are held for a delimiter that may be under way",
                         self.options.limits.held_bytes
@@ -283,7 +288,12 @@ impl Machine {
     }
 
     /// The error of a limit that was reached in the open region.
-    pub(super) fn limit(&self, window: &Window<'_>, message: String) -> ParseError {
+    pub(super) fn limit(
+        &self,
+        window: &Window<'_>,
+        kind: LimitKind,
+        message: String,
+    ) -> ParseError {
         let region = &self.region;
         let field = region.field.filter(|_| region.opened);
         let name = field.map(|field| self.template.fields()[field].name.to_string());
@@ -293,7 +303,7 @@ impl Machine {
             span: field.map(|_| start..end),
             raw: field.map(|_| region.text(window).into()),
             field: name,
-            ..ParseError::new(ErrorKind::Limit, message)
+            ..ParseError::new(ErrorKind::Limit(kind), message)
         }
     }
 }

@@ -81,7 +81,7 @@ fn rest(growth: &Growth<'_>, text: &str) -> String {
             Some(id) => format!("{} ({})", line(name, SHOWN), line(id, SHOWN)),
             None => line(name, SHOWN),
         },
-        Growth::Restart { .. } => "what was told is not in the message".to_owned(),
+        Growth::Restart { .. } => "begins again: what was sent is not in the message".to_owned(),
         Growth::CallDropped { .. } => "is not in the message".to_owned(),
         Growth::CallDone { .. } => String::new(),
     }

@@ -3,7 +3,7 @@
 use crate::support::parsing::{characters, cut, short};
 use crate::support::random::Random;
 use obverse::parser::{
-    ErrorKind, Event, Limits, OnError, Options, ParseError, ResponseParser, join_chunks,
+    ErrorKind, Event, LimitKind, Limits, OnError, Options, ParseError, ResponseParser, join_chunks,
 };
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
@@ -199,6 +199,6 @@ fn limits_are_returned_all_the_same() {
     let mut parser = parser("", keep().limits(limits)).expect("no prefix");
     parser.feed("<call>{</call><call>{</call>").expect("kept");
     let error = parser.feed("<call>{</call>").unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Limit);
+    assert_eq!(error.kind, ErrorKind::Limit(LimitKind::Regions));
     assert_eq!(parser.malformed().len(), 2);
 }

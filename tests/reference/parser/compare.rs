@@ -82,7 +82,7 @@ impl Case {
         seen.failed = reference.get("error").is_some();
         seen.endless = is_endless(reference);
         if let Err(failure) = &whole.result
-            && failure.error.kind == ErrorKind::Limit
+            && failure.error.kind.is_limit()
             && !self.steady
             && !seen.endless
         {
@@ -206,7 +206,7 @@ fn compare_whole(ours: &Outcome, reference: &Value, apart: bool) -> Result<(), S
         (Err(failure), Some(error)) => {
             let kind = failure.error.kind;
             if is_endless(reference) {
-                return if kind == ErrorKind::Limit {
+                return if kind.is_limit() {
                     Ok(())
                 } else {
                     different("error", json::to_string(error), kind.name().to_owned())
