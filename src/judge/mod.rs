@@ -29,6 +29,7 @@ mod arrival;
 mod characters;
 mod compare;
 mod cuts;
+mod difference;
 mod everyday;
 mod expected;
 mod judgement;
@@ -53,6 +54,7 @@ mod trial;
 mod turns;
 mod twins;
 mod unproved;
+mod why;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;

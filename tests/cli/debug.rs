@@ -74,6 +74,24 @@ fn fixtures_and_chat_templates_bring_their_samples() {
     );
 }
 
+/// A response template of a project brings the fixtures that belong to it there, unless responses are given.
+#[test]
+fn a_response_template_of_a_project_brings_its_fixtures() {
+    let bench = Bench::new()
+        .file(
+            "obverse.toml",
+            "[[template]]\nfiles = [\"template.json\"]\nfixtures = [\"kept/{name}/*\"]\n",
+        )
+        .file("kept/template/tern/response.txt", "Hi</assistant>")
+        .file("other", "Ho</assistant>");
+    let screen = bench.run("debug template.json --screenshot 100x20").done();
+    assert!(screen.contains("kept/template/tern"), "{screen}");
+    let screen = bench
+        .run("debug template.json other --screenshot 100x20")
+        .done();
+    assert!(!screen.contains("kept/template/tern"), "{screen}");
+}
+
 #[test]
 fn a_session_is_recorded_and_opened() {
     let bench = Bench::new().file("response", "<think>hm</think>Hi</assistant>\n");

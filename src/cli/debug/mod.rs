@@ -34,7 +34,8 @@ pub(crate) struct Args {
     /// A response template, a config that holds one, a chat template, or a recorded session
     template: PathBuf,
 
-    /// The responses: files, fixtures, .jsonl files of them, folders of either, or - for standard input
+    /// The responses: files, fixtures, .jsonl files of them, folders of either, or - for standard input; without any, the fixtures that obverse.toml
+    /// names for the response template
     responses: Vec<PathBuf>,
 
     #[command(flatten)]

@@ -23,6 +23,8 @@ struct Opened {
     setup: Setup,
     /// The chat template that belongs to it.
     chat: Option<ChatTemplateSource>,
+    /// The place of its fixtures, where obverse.toml names one.
+    recorded: Option<PathBuf>,
 }
 
 /// The template, the samples, and how they are cut.
@@ -40,6 +42,13 @@ pub(super) fn setup(args: &Args, live: bool) -> Result<Setup, Problem> {
         } else {
             samples.push(response(path, live && input::is_stdin(path))?);
         }
+    }
+    if samples.is_empty()
+        && opened.setup.samples.is_empty()
+        && let Some(place) = &opened.recorded
+    {
+        // One that cannot be read is for `obverse check` to tell.
+        samples = fixtures(args, place, opened.chat.as_ref()).unwrap_or_default();
     }
     for sample in &mut samples {
         if let Some(prefix) = &prefix {
@@ -150,16 +159,27 @@ fn found(args: &Args, source: &Path) -> Result<Found, Problem> {
     let text = input::read_text(file)?;
     if let Some(session) = session::read(&text) {
         let setup = session.map_err(|error| Problem::failed("session", error.to_string()))?;
-        return Ok(opened(Opened { setup, chat: None }));
+        return Ok(opened(Opened {
+            setup,
+            chat: None,
+            recorded: None,
+        }));
     }
     let stored = (!input::is_stdin(file)).then(|| file.to_owned());
     match Template::load(&text, stored) {
         Ok(template) => {
             let mut setup = Setup::new(template, Vec::new());
             setup.derivation = report(args, file)?;
-            let chat = args.project.open()?.chat_template(file, &text)?;
+            let workspace = args.project.open()?;
+            let chat = workspace.chat_template(file, &text)?;
             setup.chat_template.clone_from(&chat);
-            Ok(opened(Opened { setup, chat }))
+            let project = workspace.project.as_ref();
+            let recorded = project.and_then(|project| project.fixture_place(file));
+            Ok(opened(Opened {
+                setup,
+                chat,
+                recorded: recorded.filter(|place| place.exists()),
+            }))
         }
         Err(invalid) => {
             let has_none = invalid
@@ -225,6 +245,7 @@ fn derived(args: &Args, path: &Path) -> Result<Opened, Problem> {
         ..Setup::new(template, samples.collect())
     };
     Ok(Opened {
+        recorded: None,
         setup,
         chat: Some(opened.source),
     })

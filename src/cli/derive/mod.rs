@@ -2,7 +2,6 @@
 
 mod conversation;
 mod decisions;
-mod difference;
 mod explain;
 mod files;
 mod human;
@@ -12,7 +11,6 @@ mod responses;
 mod strict;
 mod summary;
 mod verdict;
-mod why;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

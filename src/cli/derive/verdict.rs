@@ -7,11 +7,9 @@ use std::path::Path;
 use obverse::derive::{Counterexample, Derivation, Finding, KindVerdict, Report, Verdict};
 use obverse::diagnostic::Severity;
 use obverse::grammar::StrictReader;
+use obverse::value::Value;
 use obverse::value::json::to_string;
-use obverse::value::{self, Value};
 
-use super::difference::difference;
-use super::why::why;
 use crate::cli::color::{BOLD, DIM, GREEN, RED, paint};
 use crate::cli::escape;
 use crate::cli::quoted::shell;
@@ -182,11 +180,11 @@ fn lost(report: &Report) -> Vec<Lost<'_>> {
     let errors = findings.filter(|finding| finding.severity == Severity::Error);
     let of_findings = errors.filter_map(|finding| {
         let found = finding.counterexample.as_ref()?;
-        let why = match (&finding.why, finding.code) {
-            (Some(why), _) => why.clone(),
-            (None, "not-inverted" | "inexpressible") => why(found),
-            (None, _) => first_line(finding).to_owned(),
-        };
+        let why = finding
+            .why
+            .as_deref()
+            .unwrap_or(first_line(finding))
+            .to_owned();
         Some(lost(found, why))
     });
     let mut all: Vec<Lost<'_>> = of_findings.collect();
@@ -197,7 +195,7 @@ fn lost(report: &Report) -> Vec<Lost<'_>> {
         let known = all.iter().find(|one| one.found.response == found.response);
         Some(lost(
             found,
-            known.map_or_else(|| why(found), |one| one.why.clone()),
+            known.map_or_else(|| found.why(), |one| one.why.clone()),
         ))
     });
     let of_kinds: Vec<Lost<'_>> = of_kinds.collect();
@@ -314,9 +312,7 @@ fn counterexample(found: &Counterexample) -> String {
     if let Some(error) = &found.error {
         line("error", text(error));
     }
-    if let Some((path, expected, parsed)) =
-        difference(&found.expected, &found.parsed, &value::Path::default())
-    {
+    if let Some((path, expected, parsed)) = found.difference() {
         let side = |value: Option<&Value>| {
             value.map_or("nothing".to_owned(), |value| {
                 escape::short(&to_string(value), SHOWN / 2)

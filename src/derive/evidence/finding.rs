@@ -25,8 +25,8 @@ pub struct Finding {
     /// The smallest message that shows the finding, and the message that came back instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<Counterexample>,
-    /// Why it is so, in a sentence, where more is known than the counterexample shows.
-    #[serde(skip)]
+    /// Why it is so, in a sentence, as far as that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 

@@ -198,7 +198,8 @@ fn fail(bench: Bench<'_>, proof: &mut Proof) {
                         .1
                 }
             };
-            let finding = Finding::error("not-inverted", text);
+            let why = found.why();
+            let finding = Finding::error("not-inverted", text).because(why);
             proof.findings.push(finding.with(Some(found)));
         }
     }
@@ -214,12 +215,14 @@ fn fail(bench: Bench<'_>, proof: &mut Proof) {
         }
     }
     if let Some(first) = alike.first() {
-        let text = format!(
-            "{} messages render to the very text that another message renders to, so that no parser can tell which it was",
-            alike.len()
-        );
+        let (why, count) = (first.found.why(), alike.len());
+        let what = match count {
+            1 => "one message renders".to_owned(),
+            _ => format!("{count} messages render"),
+        };
+        let text = format!("{what} to the very text that another message renders to: {why}");
         let finding = Finding::inexpressible(text, Some(first.found.clone()));
-        proof.findings.push(finding);
+        proof.findings.push(finding.because(why));
     }
     if let Some((first, twin)) = twins.first() {
         let why = format!(

@@ -1,23 +1,32 @@
 //! The reason why a message does not come back, as far as it and its render tell.
 
-use obverse::derive::Counterexample;
-use obverse::value::json::quote;
-use obverse::value::{self, Step, Value};
-
 use super::difference::difference;
+use super::trial::Counterexample;
 use crate::text::apart;
+use crate::value::json::quote;
+use crate::value::{Path, Step, Value};
 
 /// How many characters are shown of a text that ends a field too early, or comes back as another.
 const STOP: usize = 12;
 
-/// The reason why a message does not come back, in a sentence, as far as it and its render tell.
-pub(super) fn why(found: &Counterexample) -> String {
+impl Counterexample {
+    /// The reason why the message does not come back, in a sentence, as far as it and its render tell.
+    pub fn why(&self) -> String {
+        why(self)
+    }
+
+    /// The first place where the message that came back differs from the one that had to, and what is there in each; `None` where parsing
+    /// failed and nothing else is wrong.
+    pub fn difference(&self) -> Option<(Path, Option<&Value>, Option<&Value>)> {
+        difference(&self.expected, &self.parsed, &Path::default())
+    }
+}
+
+fn why(found: &Counterexample) -> String {
     if let Some(error) = &found.error {
         return format!("the response does not parse: {error}");
     }
-    let Some((path, expected, parsed)) =
-        difference(&found.expected, &found.parsed, &value::Path::default())
-    else {
+    let Some((path, expected, parsed)) = found.difference() else {
         return "the message comes back as another one".to_owned();
     };
     let place = place(&path);
@@ -46,7 +55,7 @@ pub(super) fn why(found: &Counterexample) -> String {
 }
 
 /// The reason where a member of the message does not come back, as far as what does come back in its place tells it.
-fn of_lost(wanted: &Value, path: &value::Path, place: &str, found: &Counterexample) -> String {
+fn of_lost(wanted: &Value, path: &Path, place: &str, found: &Counterexample) -> String {
     let (steps, key) = match path.steps() {
         [steps @ .., Step::Key(key)] => (steps, key.as_str()),
         _ => return format!("{place} is lost"),
@@ -169,7 +178,7 @@ fn begin(text: &str) -> String {
 }
 
 /// The place of a message in words.
-fn place(path: &value::Path) -> String {
+fn place(path: &Path) -> String {
     let keys: Vec<&str> = path
         .steps()
         .iter()
@@ -203,7 +212,7 @@ fn kind(value: &Value) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use obverse::value::json::parse;
+    use crate::value::json::parse;
 
     fn found(expected: &str, parsed: &str, response: &str) -> Counterexample {
         let mut found = Counterexample::default();

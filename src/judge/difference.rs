@@ -1,6 +1,6 @@
 //! Where two values differ.
 
-use obverse::value::{Map, Path, Value};
+use crate::value::{Map, Path, Value};
 
 /// The first place where two values differ, and what is there in each.
 pub(super) fn difference<'v>(
@@ -41,7 +41,7 @@ fn meet<'v>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use obverse::value::json::{parse, to_string};
+    use crate::value::json::{parse, to_string};
 
     fn found(expected: &str, parsed: &str) -> Option<String> {
         let (expected, parsed) = (parse(expected).unwrap(), parse(parsed).unwrap());
