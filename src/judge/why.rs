@@ -215,11 +215,12 @@ mod tests {
     use crate::value::json::parse;
 
     fn found(expected: &str, parsed: &str, response: &str) -> Counterexample {
-        let mut found = Counterexample::default();
-        found.response = response.to_owned();
-        found.expected = parse(expected).unwrap();
-        found.parsed = parse(parsed).unwrap();
-        found
+        Counterexample {
+            response: response.to_owned(),
+            expected: parse(expected).unwrap(),
+            parsed: parse(parsed).unwrap(),
+            ..Counterexample::default()
+        }
     }
 
     fn call(argument: &str) -> String {
