@@ -85,7 +85,7 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
     let on = bench.for_amendments(&analysis, scrutiny);
     let done;
     (done, cost.amendments) = cost::measured(judge, || {
-        amended.close_at_end_tokens(&on, &bench.source.tokens.end, &options.engines);
+        amended.close_at_end_tokens(&on, bench.source, &options.engines);
         amended.read_made_ids(&on);
         if !options.responses.is_empty() {
             let pieces = &renderer.pieces;

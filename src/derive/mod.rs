@@ -197,6 +197,31 @@ pub enum DeriveError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivation, DeriveError> {
+    let (derivation, only_texts) = derive_under(source, options, true)?;
+    if only_texts.is_empty() || derivation.report.rounds.failed == 0 {
+        return Ok(derivation);
+    }
+    // A text that is given may be a marker of the chat template's, in whose place no response template takes any text.
+    let (mut without, _) = derive_under(source, options, false)?;
+    if without.report.rounds.failed >= derivation.report.rounds.failed {
+        return Ok(derivation);
+    }
+    let findings = &mut without.report.findings;
+    findings.extend(only_texts.iter().map(|name| {
+        let text = format!(
+            "`{name}` may be any text, which the chat template writes in the model's turn, and messages are lost under it; so it was left at its default"
+        );
+        Finding::info("settings-not-tried", text)
+    }));
+    Ok(without)
+}
+
+/// Derives a response template, and returns the kwargs that may be any text as well; `with_texts` is true where these are set.
+fn derive_under(
+    source: &ChatTemplateSource,
+    options: &Options,
+    with_texts: bool,
+) -> Result<(Derivation, Vec<String>), DeriveError> {
     let started = Instant::now();
     let clock = options.clock_or_some_day();
     let mut renderer = render::open(source, clock)?;
@@ -209,6 +234,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         parts: requirements.parts,
         variables: &variables,
         thorough: options.thorough,
+        with_texts,
     };
     let judge = Judge::new(source, &setup);
     renderer.adopt(judge.rules());
@@ -305,14 +331,15 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         responses,
     };
     let missed = proof.missed();
-    Ok(Derivation {
+    let derivation = Derivation {
         document,
         report,
         cases: proof.into_cases(),
         missed,
         responses: read,
         cost,
-    })
+    };
+    Ok((derivation, judge.only_texts().to_vec()))
 }
 
 /// The texts that begin the model's turn, with the names of slots in their places.

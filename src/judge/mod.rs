@@ -113,6 +113,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) variables: &'a dyn Fn(&[Value]) -> Map,
     /// True to try more, however long that takes.
     pub(crate) thorough: bool,
+    /// True to set kwargs, too, that are nothing but a text.
+    pub(crate) with_texts: bool,
 }
 
 impl std::fmt::Debug for Setup<'_> {
@@ -355,6 +357,11 @@ impl<'a> Judge<'a> {
     /// The kwargs that are never set, since the chat template writes them in the model's turn where nothing of its own stands before or behind them.
     pub(crate) fn unset(&self) -> &[String] {
         &self.survey.unset
+    }
+
+    /// The kwargs of which the chat template refuses whatever is no text, and writes any text in the model's turn.
+    pub(crate) fn only_texts(&self) -> &[String] {
+        &self.survey.only_texts
     }
 
     /// Returns how many renders were made so far, and how long they took.

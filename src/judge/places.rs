@@ -10,7 +10,7 @@ use super::renderer::{Conversation, Renderer};
 use super::shown;
 use super::slot::Slot;
 use crate::chat_template::{InputStep, Origin, Run};
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, json};
 
 /// A value for kwargs that no chat template compares one with.
 const UNKNOWN: &str = "zircon";
@@ -67,13 +67,16 @@ pub(super) struct Settings {
     /// The kwargs that the chat template writes in the model's turn where nothing of its own stands before or behind them, so that they are never set. A kwarg that ends a
     /// turn, such as `{{ message.content + (end or "<end>") }}`, is a delimiter of its own, and no response template could read any text as one.
     pub(super) unset: Vec<String>,
+    /// The kwargs of which the chat template refuses whatever is no text, and writes a text that it does not know: `'<bot:' + lang + '>'`.
+    pub(super) only_texts: Vec<String>,
 }
 
-/// The settings of the kwargs.
+/// The settings of the kwargs; `with_texts` sets those, too, that are nothing but a text.
 pub(super) fn settings(
     renderer: &Renderer<'_>,
     users: &[Conversation],
     usual: &Manner,
+    with_texts: bool,
 ) -> Settings {
     let reasoned = Manner {
         reasoning: Some(Slot::key("reasoning")),
@@ -98,32 +101,44 @@ pub(super) fn settings(
         ..Settings::default()
     };
     let mut seen: Vec<_> = signature(&Map::new()).into_iter().collect();
-    let mut is_other = |kwargs: &Map, settings: &mut Settings| {
-        let found = signature(kwargs).filter(|found| !seen.contains(found));
-        let is_other = found.is_some();
-        seen.extend(found);
+    // `None` where the chat template refuses it.
+    let mut is_other = |kwargs: &Map, settings: &mut Settings| -> Option<bool> {
+        let found = signature(kwargs)?;
+        let is_other = !seen.contains(&found);
         match is_other {
             true if settings.tried.len() < MAX_SETTINGS => settings.tried.push(kwargs.clone()),
             true => settings.left_out += 1,
             false => {}
         }
-        is_other
+        seen.push(found);
+        Some(is_other)
     };
     for (name, values) in renderer.source().kwargs() {
         let before = (settings.tried.len(), settings.left_out);
-        let mut is_read = false;
+        let (mut is_read, mut is_refused) = (false, false);
         for value in values {
-            is_read |= is_other(&Map::from_iter([(name.clone(), value)]), &mut settings);
+            let kwargs = Map::from_iter([(name.clone(), value)]);
+            match is_other(&kwargs, &mut settings) {
+                Some(is_other) => is_read |= is_other,
+                None => is_refused = true,
+            }
         }
+        let unknown = Map::from_iter([(name.clone(), Value::from(UNKNOWN))]);
         // A text that the chat template does not know matters where it writes the text.
         if is_read {
-            let unknown = Map::from_iter([(name.clone(), Value::from(UNKNOWN))]);
             is_other(&unknown, &mut settings);
+        } else if is_refused && is_other(&unknown, &mut settings) == Some(true) {
+            settings.only_texts.push(name.clone());
+            if !with_texts {
+                settings.tried.truncate(before.0);
+                settings.left_out = before.1;
+            }
         }
         let mut new = settings.tried[before.0..].iter();
         if new.any(|kwargs| writes(renderer, users, usual, &messages, kwargs)) {
             settings.tried.truncate(before.0);
             settings.left_out = before.1;
+            settings.only_texts.retain(|known| *known != name);
             settings.unset.push(name);
         }
     }
@@ -166,6 +181,14 @@ fn writes(
                 !is_own(before) || !is_own(runs.get(at + 1).copied())
             })
         })
+    })
+}
+
+/// Returns true if a text is the value of one of the kwargs, as a chat template writes it.
+pub(super) fn is_given(text: &str, kwargs: &Map) -> bool {
+    kwargs.values().any(|value| match value {
+        Value::String(given) => given == text || json::quote(given) == text,
+        other => json::to_string(other).eq_ignore_ascii_case(text),
     })
 }
 

@@ -12,11 +12,12 @@
 
 use super::Judge;
 use super::expected::Expected;
+use super::places::is_given;
 use super::rounds::{Round, RoundId};
 use super::trial::Tried;
 use super::unproved::Unproved;
 use crate::text::{behind, common_prefix, common_suffix, ends_alike};
-use crate::value::{Map, Value, json, python};
+use crate::value::{Map, python};
 
 /// The ends of prompts that no render shows, each once.
 pub(super) fn unshown(judge: &Judge<'_>, tried: &Tried<'_>) -> Vec<Unproved> {
@@ -97,10 +98,7 @@ fn tail<'r>(here: &[&'r Round], header: &str) -> Option<&'r str> {
         .map(unshown)
         .min_by_key(|tail| tail.len())?;
     let bare = least.trim_matches(python::is_space);
-    let is_kwarg = place.place.kwargs.values().any(|value| match value {
-        Value::String(text) => text == bare || json::quote(text) == bare,
-        other => json::to_string(other).eq_ignore_ascii_case(bare),
-    });
+    let is_kwarg = is_given(bare, &place.place.kwargs);
     let start = prompt.len()
         - here
             .iter()

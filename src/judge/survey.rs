@@ -27,6 +27,8 @@ pub(super) struct Survey {
     pub(super) settings_left_out: usize,
     /// The kwargs that are never set.
     pub(super) unset: Vec<String>,
+    /// The kwargs that are nothing but a text.
+    pub(super) only_texts: Vec<String>,
     /// Messages without calls.
     pub(super) plain: Group,
     /// The turns of messages without calls.
@@ -58,7 +60,8 @@ impl Survey {
             tried: settings,
             left_out: settings_left_out,
             unset,
-        } = settings(renderer, &users, &usual);
+            only_texts,
+        } = settings(renderer, &users, &usual, setup.with_texts);
         let under: Vec<Conversation> = settings
             .iter()
             .flat_map(|kwargs| users.iter().map(|place| place.under(kwargs)))
@@ -128,6 +131,7 @@ impl Survey {
             settings,
             settings_left_out,
             unset,
+            only_texts,
             plain,
             seen,
             reads_calls,

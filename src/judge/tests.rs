@@ -111,6 +111,7 @@ impl Setting<'_> {
             parts: self.parts,
             variables: &|_| self.variables.clone(),
             thorough: self.thorough,
+            with_texts: true,
         };
         let subject = Subject {
             template: &Arc::new(template),

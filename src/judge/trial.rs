@@ -23,6 +23,7 @@ use super::expected::{Expected, ExpectedCall};
 use super::manner::Manner;
 use super::message::CALLS_KEY;
 use super::parses::{Input, Parsed, Parses};
+use super::places::is_given;
 use super::renderer::Renderer;
 use super::rounds::Round;
 use crate::response_template::ResponseTemplate;
@@ -276,7 +277,7 @@ impl<'a> Tried<'a> {
     /// end of the last start anchor before it.
     ///
     /// A turn goes on from a prompt that has other white space, too, and from one that is written otherwise before its end, if that end stands right before
-    /// the message as well. Where it does not go on from the prompt, the history leaves out the end of the prompt: alone, or together with the text
+    /// the message as well, or has the value of a kwarg before it. Where it does not go on from the prompt, the history leaves out the end of the prompt: alone, or together with the text
     /// that the model wrote behind it up to the beginning of the message. No render tells which, so that either will do.
     fn splits<'r>(&self, round: &'r Round) -> Splits<'r> {
         let prompt = round.place.prompt.as_str();
@@ -290,7 +291,10 @@ impl<'a> Tried<'a> {
             let rest = text::behind(before, prompt)?;
             Some(&round.full[round.first - rest.len()..])
         };
-        let agrees = || text::ends_alike(before, prompt).then(|| &round.full[round.first..]);
+        let agrees = || {
+            let is_alike = text::ends_alike(before, prompt) || has_given_text(round);
+            is_alike.then(|| &round.full[round.first..])
+        };
         let continued = round.full.strip_prefix(prompt);
         let continued = continued.or_else(goes_on).or_else(agrees);
         let continued = continued.filter(|_| after_prompt.is_some());
@@ -446,6 +450,20 @@ fn with_other_ids(message: &Value) -> Value {
         }
     }
     message
+}
+
+/// Returns true if the prompt of a round has the value of a kwarg in what begins the turn, where the render has something else or nothing: the prompt ends with
+/// `<bot lang=VALUE>`, and `<bot lang=en>` or `<bot lang=>` stands before the message.
+fn has_given_text(round: &Round) -> bool {
+    let (place, before) = (&round.place.place, round.full[..round.first].trim_end());
+    let prompt = round.place.prompt.trim_end();
+    let start = text::common_prefix(prompt, before);
+    let (tail, begins) = (&prompt[start..], start >= round.history_end);
+    let again = text::common_suffix(tail, &before[start..]);
+    let (given, again) = tail.split_at(tail.len() - again);
+    let other = &before[start..before.len() - again.len()];
+    let is_word = !other.contains(char::is_whitespace) && !other.contains(again);
+    begins && is_word && !again.trim().is_empty() && is_given(given.trim(), &place.kwargs)
 }
 
 /// The parsed message without the ids of its calls, if the chat template made them: it writes none that the message has, and what came back

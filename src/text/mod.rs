@@ -81,9 +81,16 @@ pub(crate) fn behind<'t>(text: &'t str, beginning: &str) -> Option<&'t str> {
 pub(crate) fn ends_alike(before: &str, prompt: &str) -> bool {
     let (same, end) = prompt.split_at(common_prefix(prompt, before));
     let end = end.trim_end();
-    let rest = before.trim_end().strip_suffix(end);
-    // `</think>` does not end with what `<think>` ends with.
-    !end.is_empty() && rest.is_some_and(|rest| rest.chars().next_back() == same.chars().next_back())
+    let Some(rest) = before
+        .trim_end()
+        .strip_suffix(end)
+        .filter(|_| !end.is_empty())
+    else {
+        return false;
+    };
+    // `</think>` does not end with what `<think>` ends with, nor `<bot en><t>` with what `<bot>` does.
+    let other = rest.get(same.len()..).unwrap_or_default();
+    rest.chars().next_back() == same.chars().next_back() && !other.contains(end)
 }
 
 #[cfg(test)]
@@ -129,6 +136,7 @@ mod tests {
         assert!(ends_alike("Hi<end><line><bot>", "Hi<end><bot>\n"));
         assert!(!ends_alike("Hi<end><line><bot>", "Hi<end><bot><t>"));
         assert!(!ends_alike("Hi<bot></think>", "Hi<bot><think>"));
+        assert!(!ends_alike("Hi<bot en><t>", "Hi<bot>"));
         assert!(
             !ends_alike("Hi<bot>", "Hi<bot>"),
             "nothing is written otherwise"

@@ -4,6 +4,7 @@ import argparse
 import json
 import multiprocessing
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -101,6 +102,12 @@ def written_by_hand(path):
     return json.loads(beside.read_text()).get("response_template") if beside.exists() else None
 
 
+def left_alone(report):
+    """The kwargs of which the report says that they were left at their default."""
+    told = [f["text"] for f in report.get("findings", []) if f.get("code") == "settings-not-tried"]
+    return {name for text in told for name in re.findall("`([^`]+)`", text)}
+
+
 def judge(task):
     name, source, markers, obverse, seed, amount, beside = task
     from growth import failures
@@ -113,7 +120,8 @@ def judge(task):
         return result
     try:
         given = [case["message"] for case in shown_inexpressible(report)]
-        trial = Trial(name, source, document, seed, amount, markers, given).run()
+        alone = left_alone(report)
+        trial = Trial(name, source, document, seed, amount, markers, given, alone).run()
         asked = [(prefix, response, *rest) for (prefix, response), rest in trial.judge.asked.items()]
         growth = failures(obverse, document, asked, f"{seed} {name}")
     except Exception as error:  # noqa: BLE001 a fault of this script must not look like a failure or a success
@@ -123,7 +131,7 @@ def judge(task):
     total = sum(trial.counts.values(), start=Counter())
     expressed = None
     if report["verdict"] == "inexpressible" and beside:
-        other = Trial(name, source, beside, seed, amount, markers, given).run()
+        other = Trial(name, source, beside, seed, amount, markers, given, alone).run()
         # Two messages that render to one text are what cannot be expressed, whoever writes the response template.
         lost = [f for f in other.shrunk if f["outcome"] == "wrong" and not f["cause"].startswith(SPACE) or f["cause"] == "two messages render to this text"]
         expressed = not lost

@@ -17,7 +17,8 @@ SHOWN = "shown by the report"  # the kind of the messages with which the report 
 
 
 class Trial:
-    def __init__(self, name, source, document, seed=0, amount=1.0, markers=(), given=()):
+    def __init__(self, name, source, document, seed=0, amount=1.0, markers=(), given=(), left_alone=()):
+        self.left_alone = set(left_alone)  # kwargs that the report says were left at their default
         self.name, self.amount = name, amount
         self.given = list(given)  # messages that somebody says do not come back
         self.chat = ChatTemplate(source)
@@ -87,7 +88,7 @@ class Trial:
         base = {}
         message = self.skeleton("content")
         self.switches = []
-        tried = [(name, value) for name, values in switches.items() for value in values]
+        tried = [(name, value) for name, values in switches.items() if name not in self.left_alone for value in values]
         skeletons = [self.skeleton(k) for k in ("content", "reasoning+content", "call", "reasoning+content+call")]
 
         def look(kwargs):

@@ -169,26 +169,57 @@ impl Amended {
         Ok(Arc::new(template))
     }
 
-    /// Lets the tokens at which an engine stops close the content.
+    /// Lets the tokens at which an engine stops close the content. Where the last answer of a conversation ends with nothing, so do the tokenizer's own end,
+    /// if it is known, and what stands behind answers that another message follows.
     pub(super) fn close_at_end_tokens(
+        &mut self,
+        bench: &Bench<'_>,
+        source: &ChatTemplateSource,
+        engines: &[Engine],
+    ) {
+        let told = |tokens: &[String]| {
+            let tokens: Vec<String> = tokens.iter().map(|token| json::quote(token)).collect();
+            let tokens = tokens.join(", ");
+            format!(
+                "an engine stops at {tokens}, as the tokenizer or its generation configuration says, and no render has it there; it closes the content, too"
+            )
+        };
+        let content = self.document.fields.get(learn::CONTENT_KEY);
+        let is_never_closed = content.is_some_and(|content| content.close.is_none());
+        let is_assumed = source.assumed_tokens.iter().any(|name| name == "eos_token");
+        let tokens = match is_never_closed && !is_assumed {
+            true => source.end_tokens(),
+            false => source.tokens.end.clone(),
+        };
+        self.close_at(bench, &tokens, engines, told);
+        if is_never_closed {
+            let told = |tokens: &[String]| {
+                let tokens: Vec<String> = tokens.iter().map(|token| json::quote(token)).collect();
+                let tokens = tokens.join(", ");
+                format!(
+                    "{tokens} stands behind answers that another message follows, and nothing behind the last one; it closes the content, too"
+                )
+            };
+            self.close_at(bench, &bench.analysis.turn_end.before_next, engines, told);
+        }
+    }
+
+    /// Lets these tokens close the content, as far as nothing is lost by that.
+    fn close_at(
         &mut self,
         bench: &Bench<'_>,
         tokens: &[String],
         engines: &[Engine],
+        told: impl Fn(&[String]) -> String,
     ) {
         let keeps = bench.keeps(&self.proof);
         let ends = &bench.analysis.turn_end.markers;
         let ends: Vec<&str> = ends.iter().map(|end| end.trim()).collect();
-        let ended = learn::ended(tokens, &ends, engines, &self.document, keeps);
-        let Some((document, proof, tokens)) = ended else {
-            return;
-        };
-        let tokens: Vec<String> = tokens.iter().map(|token| json::quote(token)).collect();
-        let told = format!(
-            "an engine stops at {}, as the tokenizer or its generation configuration says, and no render has it there; it closes the content, too",
-            tokens.join(", ")
-        );
-        self.take(document, proof, "end-token", told);
+        if let Some((document, proof, tokens)) =
+            learn::ended(tokens, &ends, engines, &self.document, keeps)
+        {
+            self.take(document, proof, "end-token", told(&tokens));
+        }
     }
 
     /// Reads ids of calls that the chat template makes up.

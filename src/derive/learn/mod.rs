@@ -264,7 +264,7 @@ pub(in crate::derive) fn ended<P>(
             continue;
         }
         let edit = Edit::close(CONTENT_KEY, token, How::Also);
-        let Some(next) = edit.apply(&now) else {
+        let Some(next) = edit.apply(&now).or_else(|| closed_at(&now, token)) else {
             continue;
         };
         let Ok(template) = ResponseTemplate::from_value(&next.to_value()) else {
@@ -288,6 +288,25 @@ pub(in crate::derive) fn ended<P>(
         proved = Some(proof);
     }
     Some((now, proved?, added))
+}
+
+/// The document with content that this token closes, together with the white space behind it; `None` where something closes it already. Text behind the token is
+/// content again, as it is behind other ends of a turn.
+fn closed_at(document: &Document, token: &str) -> Option<Document> {
+    let mut changed = document.clone();
+    let content = changed.fields.get_mut(CONTENT_KEY)?;
+    if content.close.is_some()
+        || content
+            .content
+            .as_deref()
+            .is_some_and(|name| name != "text")
+    {
+        return None;
+    }
+    content.close = Some(Delimiter::pattern(format!("{}\\s*", text::escape(token))));
+    content.repeats = true;
+    content.join = Some(String::new());
+    Some(changed)
 }
 
 /// The document with these tokens beside each of `ends` in what closes other fields than the content; `None` where none of them stands there.

@@ -207,6 +207,48 @@ fn a_special_token_is_a_marker_whatever_it_looks_like() {
     assert!(codes.into_iter().any(|code| code == "end-token"));
 }
 
+/// Where nothing ends the last answer, what ends the others does, and so does the tokenizer's own end, unless that is only assumed.
+#[test]
+fn what_ends_earlier_answers_ends_the_last_one() {
+    let template = |end: &str| {
+        format!(
+            "{{%- for m in messages -%}}<{{{{ m.role }}}}>{{{{ m.content }}}}{{{{ '{end}' if not loop.last }}}}{{%- endfor -%}}\
+            {{%- if add_generation_prompt -%}}{end}<assistant>{{%- endif -%}}"
+        )
+    };
+    let ended = chat_template::from_text("it", &template("<end>")).unwrap();
+    let ended = derive(&ended, &Options::default()).unwrap();
+    let bye = r#"{"role": "assistant", "content": "Bye."}"#;
+    assert_eq!(message(&ended, "", "Bye.<end>\n"), bye);
+    let open = template("");
+    let mut open = chat_template::from_text("it", &open).unwrap();
+    let unknown = derive(&open, &Options::default()).unwrap();
+    // What begins the next message is no end.
+    assert_eq!(unknown.document.fields["content"].close, None);
+    open.special_tokens
+        .insert("eos_token".to_owned(), Value::from("</s>"));
+    let known = derive(&open, &Options::default()).unwrap();
+    assert_eq!(message(&known, "", "Bye.</s>"), bye);
+    open.assumed_tokens = vec!["eos_token".to_owned()];
+    let assumed = derive(&open, &Options::default()).unwrap();
+    assert_eq!(assumed.document.fields["content"].close, None);
+}
+
+/// A kwarg that may be any text is left at its default where a message is lost under it, and that is told.
+#[test]
+fn a_kwarg_that_takes_any_text_is_left_alone_where_messages_are_lost() {
+    let template = "{%- set bot = bot or '<bot>' -%}{%- for m in messages -%}{%- if m.role == 'assistant' -%}{{ bot + '|say|' }}\
+        {{ m.content }}<end>{%- else -%}<{{ m.role }}>{{ m.content }}<end>{%- endif -%}{%- endfor -%}\
+        {%- if add_generation_prompt -%}{{ bot + ('|plan|' if bot == 'zircon' else '|say|') }}{%- endif -%}";
+    let source = chat_template::from_text("it", template).unwrap();
+    let derived = derive(&source, &Options::default()).unwrap();
+    assert_eq!(
+        derived.report.rounds.failed, 0,
+        "{:?}",
+        derived.report.findings
+    );
+}
+
 /// A call that ends where the turn does ends at such a token, too.
 #[test]
 fn a_token_at_which_an_engine_stops_ends_a_call_that_the_end_of_the_turn_ends() {

@@ -275,10 +275,18 @@ pub(in crate::derive) fn read(
             }
             let added = &turn.prompt[begin..];
             let answer = turn.full.rfind(content).unwrap_or(turn.full.len());
-            let ends = [Some(&turn.full[..answer]), tail.as_deref()];
-            let ends = ends.into_iter().flatten();
-            let shared = ends.map(|end| renderer.pieces.shared_end(added, end)).min();
-            tail = Some(added[added.len() - shared.unwrap_or(0)..].to_owned());
+            let shown = &turn.full[..answer];
+            // White space at the end may be the answer's alone.
+            let is_spaced = renderer.pieces.shared_end(added, shown) == 0;
+            let [end, shown] = [added, shown].map(|text| match is_spaced {
+                true => text.trim_end(),
+                false => text,
+            });
+            let ends = [Some(shown), tail.as_deref()].into_iter().flatten();
+            let shared = ends
+                .map(|other| renderer.pieces.shared_end(end, other))
+                .min();
+            tail = Some(end[end.len() - shared.unwrap_or(0)..].to_owned());
             both.get_or_insert_with(|| {
                 let gap = &turn.full[begin.min(answer)..answer];
                 let markers = renderer.pieces.constants(gap).into_iter();

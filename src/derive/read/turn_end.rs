@@ -9,6 +9,9 @@ use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
 use crate::value::Map;
 
+/// The fewest characters of what begins a message, where it is one piece with what ends the message before it.
+const SHORTEST: usize = 3;
+
 /// The markers that end a turn, and the text behind them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::derive) struct TurnEnd {
@@ -16,6 +19,8 @@ pub(in crate::derive) struct TurnEnd {
     pub(in crate::derive) markers: Vec<String>,
     /// The text that follows only at the end of the conversation, and belongs to it rather than to the turn.
     pub(in crate::derive) epilogue: String,
+    /// The markers that stand behind an answer before the next message, where nothing stands behind the last answer.
+    pub(in crate::derive) before_next: Vec<String>,
 }
 
 impl TurnEnd {
@@ -35,10 +40,16 @@ pub(in crate::derive) fn read(
     let mut end = TurnEnd::default();
     let mut evidence = Vec::new();
     for kwargs in settings {
-        let Some((found, epilogue, seen)) = read_under(renderer, &context.under(kwargs), anchor)
+        let Some((found, epilogue, before_next, seen)) =
+            read_under(renderer, &context.under(kwargs), anchor)
         else {
             continue;
         };
+        if let Some(marker) = before_next
+            && !end.before_next.contains(&marker)
+        {
+            end.before_next.push(marker);
+        }
         for marker in found {
             let known = end
                 .markers
@@ -57,6 +68,24 @@ pub(in crate::derive) fn read(
         }
     }
     (end, evidence)
+}
+
+/// The first marker behind an answer that another message follows, where nothing stands behind the last one; `None` where that marker begins messages.
+fn before_next(
+    pieces: &Pieces,
+    at_end: &str,
+    in_middle: Option<&str>,
+    asked: &str,
+) -> Option<String> {
+    let token = *pieces.tokens(in_middle?).first()?;
+    let is_free = at_end.trim().is_empty() && !asked.contains(token);
+    let is_one = is_free && pieces.is_one(token);
+    // What begins every message may be one piece with what ends the one before it.
+    let next = pieces.tokens(asked).first().copied();
+    let next = next.filter(|next| next.chars().count() >= SHORTEST);
+    let marker = next.and_then(|next| token.strip_suffix(next));
+    let marker = marker.unwrap_or(token).trim_end();
+    (is_one && !marker.is_empty()).then(|| marker.to_owned())
 }
 
 /// Returns the candidates for the part of `at_end` that ends the last answer's turn, in bytes from its beginning; `in_middle` is the text
@@ -110,12 +139,12 @@ fn candidates(
     candidates
 }
 
-/// The markers under one setting, the epilogue, and what they were read from.
+/// The markers under one setting, the epilogue, the marker before the next message where the last turn has none, and what they were read from.
 fn read_under(
     renderer: &Renderer<'_>,
     context: &Context,
     anchor: &Anchor,
-) -> Option<(Vec<String>, String, Evidence)> {
+) -> Option<(Vec<String>, String, Option<String>, Evidence)> {
     let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
     let turn = renderer.turn(context, &answer).ok()?;
     let tail = |render: &str| -> Option<String> {
@@ -130,6 +159,7 @@ fn read_under(
     let candidates = candidates(&renderer.pieces, &at_end, in_middle.as_deref(), &asked);
     let shared = renderer.choices.choose(DecisionId::TurnEnd, candidates)?;
     let (marker, rest) = at_end.split_at(shared);
+    let before_next = before_next(&renderer.pieces, &at_end, in_middle.as_deref(), &asked);
     let (markers, epilogue) = match &in_middle {
         // The last turn of a conversation may end with a marker of its own. Then the other turns end with the first marker before the next
         // message.
@@ -154,5 +184,5 @@ fn read_under(
         right: RenderExcerpt::new("before the next message", answered.unwrap_or_default()),
         places: Vec::new(),
     };
-    Some((markers, epilogue, evidence))
+    Some((markers, epilogue, before_next, evidence))
 }

@@ -119,6 +119,38 @@ fn a_turn_goes_on_from_a_prompt_that_begins_it_otherwise() {
     assert_eq!(judgement.rounds.passed, 0, "{:#?}", judgement.cases.first());
 }
 
+/// The value of a kwarg in the header of a prompt is no text of the answer, whatever stands in its place in the history.
+#[test]
+fn what_is_given_in_the_header_of_a_prompt_is_read_over() {
+    let given = "<bot{% if lang %} {{ lang }}{% endif %}>";
+    for header in ["<bot>", "<bot {{ named or 'en' }}>"] {
+        let chat = turns(&[header, "{{ m.content }}"].concat(), &asked(given));
+        let content = r#""content": {"close": "<end>"}"#;
+        let early = fields(&[content]).replace("<bot>", "<bot");
+        assert!(fails(&judged(&chat, &early), Kind::Content), "{header}");
+        let late = early.replace(
+            r#""start_anchor": "<bot""#,
+            r#""start_anchor_pattern": "<bot[^>]*>""#,
+        );
+        assert_all_back(&judged(&chat, &late));
+    }
+}
+
+/// A kwarg that is nothing but a text is set to one, unless that is not wanted.
+#[test]
+fn a_kwarg_that_may_be_any_text_is_set() {
+    let header = "{{ '<bot:' + (lang or 'en') + '>' }}";
+    let chat = turns(&[header, SAID].concat(), &asked(header));
+    let narrow = fields(&[CONTENT]).replace("<bot>", "<bot:en>");
+    let judgement = judged(&chat, &narrow);
+    assert!(fails(&judgement, Kind::Content));
+    let wide = fields(&[CONTENT]).replace(
+        r#""start_anchor": "<bot>""#,
+        r#""start_anchor_pattern": "<bot:[^>]*>""#,
+    );
+    assert_all_back(&judged(&chat, &wide));
+}
+
 /// With a prompt that the turn goes on from, an anchor that the prompt lacks leaves the whole conversation to be read.
 #[test]
 fn an_anchor_that_no_prompt_has_is_none() {
