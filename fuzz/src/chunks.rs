@@ -4,7 +4,7 @@ pub(crate) mod built;
 
 use arbitrary::{Arbitrary, Unstructured};
 use obverse::parser::{
-    ErrorKind, Event, Limits, OnError, Options, ParseError, ResponseParser, join_chunks,
+    Event, Limits, OnError, Options, ParseError, ResponseParser, join_chunks,
 };
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Value, json};
@@ -124,7 +124,7 @@ fn parse(template: &ResponseTemplate, prefix: &str, chunks: &[&str], options: Op
                 Err(error) => {
                     outcome.errors.push(essence(&error));
                     if error.is_final() {
-                        break error.kind == ErrorKind::Limit;
+                        break error.kind.is_limit();
                     }
                     continue;
                 }
@@ -161,7 +161,7 @@ fn parse(template: &ResponseTemplate, prefix: &str, chunks: &[&str], options: Op
 
 fn essence(error: &ParseError) -> String {
     assert_eq!(error.span.is_some(), error.raw.is_some());
-    if error.kind == ErrorKind::Limit {
+    if error.kind.is_limit() {
         return error.kind.name().to_owned();
     }
     let ParseError {

@@ -16,6 +16,7 @@ use crate::cli::hub;
 use crate::cli::input;
 use crate::cli::problem::Problem;
 use crate::cli::progress::Progress;
+use crate::cli::project;
 use crate::cli::template;
 
 /// The contents of the template's file.
@@ -178,7 +179,9 @@ fn found(args: &Args, source: &Path) -> Result<Found, Problem> {
             Ok(opened(Opened {
                 setup,
                 chat,
-                recorded: recorded.filter(|place| place.exists()),
+                recorded: recorded
+                    .filter(|place| place.exists())
+                    .map(|place| project::shown(&place)),
             }))
         }
         Err(invalid) => {

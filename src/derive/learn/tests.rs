@@ -212,8 +212,8 @@ fn a_special_token_is_a_marker_whatever_it_looks_like() {
 fn what_ends_earlier_answers_ends_the_last_one() {
     let template = |end: &str| {
         format!(
-            "{{%- for m in messages -%}}<{{{{ m.role }}}}>{{{{ m.content }}}}{{{{ '{end}' if not loop.last }}}}{{%- endfor -%}}\
-            {{%- if add_generation_prompt -%}}{end}<assistant>{{%- endif -%}}"
+            "{{%- for m in messages -%}}<{{{{ m.role }}}}>{{{{ m.content }}}}{{{{ '{end}' if not loop.last or m.role == 'user' }}}}{{%- endfor -%}}\
+            {{%- if add_generation_prompt -%}}<assistant>{{%- endif -%}}"
         )
     };
     let ended = chat_template::from_text("it", &template("<end>")).unwrap();

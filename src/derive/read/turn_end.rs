@@ -78,7 +78,8 @@ fn before_next(
     asked: &str,
 ) -> Option<String> {
     let token = *pieces.tokens(in_middle?).first()?;
-    let is_free = at_end.trim().is_empty() && !asked.contains(token);
+    let begun = asked.split(probe::USER).next().unwrap_or_default();
+    let is_free = at_end.trim().is_empty() && !begun.contains(token);
     let is_one = is_free && pieces.is_one(token);
     // What begins every message may be one piece with what ends the one before it.
     let next = pieces.tokens(asked).first().copied();
