@@ -347,7 +347,17 @@ pub(in crate::derive) fn read(
                 anchor: Anchor::of([marker.clone()]),
                 evidence: Evidence { marker, ..evidence },
             };
-            std::iter::once(whole).chain(ending).collect()
+            let is_cut = |ending: &Beginning| {
+                let marker = ending.evidence.marker.trim();
+                !whole.evidence.marker.trim().ends_with(marker)
+            };
+            // Behind what all prompts end with, nothing is left of what begins the turn, whatever stands before it.
+            let is_last = own.len() > 1 && ending.as_ref().is_some_and(is_cut);
+            let whole = std::iter::once(whole);
+            match is_last {
+                true => ending.into_iter().chain(whole).collect(),
+                false => whole.chain(ending).collect(),
+            }
         }
         (_, Some(evidence)) if own.len() > 1 => {
             let ending = ending(&evidence);
