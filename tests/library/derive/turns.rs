@@ -210,10 +210,10 @@ fn every_part_in_a_wrapper_that_begins_alike() {
     let derivation = turns(&assistant, prompt);
     let report = &derivation.report;
     assert!(report.verified, "{:#?}", report.findings);
-    // A text that every part begins with may as well begin the turn.
-    assert_eq!(report.start_anchor, ["<bot><in>"]);
-    assert_eq!(report.reasoning.open, "think<sep>");
-    assert_eq!(report.content.open, "say<sep>");
+    // A text that every part begins with belongs to each of them.
+    assert_eq!(report.start_anchor, ["<bot>"]);
+    assert_eq!(report.reasoning.open, "<in>think<sep>");
+    assert_eq!(report.content.open, "<in>say<sep>");
 }
 
 /// An answer without reasoning begins with the end of one, which the prompt leaves to the model.
