@@ -177,9 +177,7 @@ impl Amended {
         source: &ChatTemplateSource,
         engines: &[Engine],
     ) {
-        let told = |tokens: &[String]| {
-            let tokens: Vec<String> = tokens.iter().map(|token| json::quote(token)).collect();
-            let tokens = tokens.join(", ");
+        let told = |tokens: &str| {
             format!(
                 "an engine stops at {tokens}, as the tokenizer or its generation configuration says, and no render has it there; it closes the content, too"
             )
@@ -193,9 +191,7 @@ impl Amended {
         };
         self.close_at(bench, &tokens, engines, told);
         if is_never_closed {
-            let told = |tokens: &[String]| {
-                let tokens: Vec<String> = tokens.iter().map(|token| json::quote(token)).collect();
-                let tokens = tokens.join(", ");
+            let told = |tokens: &str| {
                 format!(
                     "{tokens} stands behind answers that another message follows, and nothing behind the last one; it closes the content, too"
                 )
@@ -204,13 +200,13 @@ impl Amended {
         }
     }
 
-    /// Lets these tokens close the content, as far as nothing is lost by that.
+    /// Lets these tokens close the content, as far as nothing is lost by that; `told` says so of those that do, which it is given in quotes.
     fn close_at(
         &mut self,
         bench: &Bench<'_>,
         tokens: &[String],
         engines: &[Engine],
-        told: impl Fn(&[String]) -> String,
+        told: impl Fn(&str) -> String,
     ) {
         let keeps = bench.keeps(&self.proof);
         let ends = &bench.analysis.turn_end.markers;
@@ -218,7 +214,8 @@ impl Amended {
         if let Some((document, proof, tokens)) =
             learn::ended(tokens, &ends, engines, &self.document, keeps)
         {
-            self.take(document, proof, "end-token", told(&tokens));
+            let tokens: Vec<String> = tokens.iter().map(|token| json::quote(token)).collect();
+            self.take(document, proof, "end-token", told(&tokens.join(", ")));
         }
     }
 

@@ -237,16 +237,16 @@ fn what_ends_earlier_answers_ends_the_last_one() {
 /// A kwarg that may be any text is left at its default where a message is lost under it, and that is told.
 #[test]
 fn a_kwarg_that_takes_any_text_is_left_alone_where_messages_are_lost() {
-    let template = "{%- set bot = bot or '<bot>' -%}{%- for m in messages -%}{%- if m.role == 'assistant' -%}{{ bot + '|say|' }}\
-        {{ m.content }}<end>{%- else -%}<{{ m.role }}>{{ m.content }}<end>{%- endif -%}{%- endfor -%}\
-        {%- if add_generation_prompt -%}{{ bot + ('|plan|' if bot == 'zircon' else '|say|') }}{%- endif -%}";
+    let template = "{%- for m in messages -%}<{{ m.role }}>{%- if m.thinking -%}(h){{ m.thinking }}(/h){%- endif -%}{{ m.content }}<end>{%- endfor -%}\
+        {%- if add_generation_prompt -%}{{ '<assistant' + (' name=' + bot if bot else '') + '>' }}{%- endif -%}";
     let source = chat_template::from_text("it", template).unwrap();
     let derived = derive(&source, &Options::default()).unwrap();
-    assert_eq!(
-        derived.report.rounds.failed, 0,
-        "{:?}",
-        derived.report.findings
-    );
+    let findings = &derived.report.findings;
+    assert_eq!(derived.report.rounds.failed, 0, "{findings:?}");
+    let is_told = findings
+        .iter()
+        .any(|one| one.code == "settings-not-tried" && one.text.contains("`bot`"));
+    assert!(is_told, "{findings:?}");
 }
 
 /// A call that ends where the turn does ends at such a token, too.
