@@ -34,6 +34,7 @@ mod origins_tests;
 mod reads;
 mod rules;
 mod run;
+mod shapes;
 mod source;
 mod survey;
 mod syntax;
@@ -53,6 +54,7 @@ pub use origins::{InputPath, InputStep, Origin, Run, Traced};
 pub use reads::{Read, Reads};
 pub use rules::Rules;
 pub(crate) use run::{PrintedLists, PrintedTools};
+pub(crate) use shapes::ANY_TEXT;
 pub use source::{ChatTemplateSource, from_config, from_text, load};
 pub(crate) use syntax::tags::{Kind as TagKind, Tag, tags};
 pub use tokens::TokenLists;
@@ -81,6 +83,7 @@ struct Compiled {
     asked: Vec<String>,
     variables: Vec<String>,
     candidates: Vec<(String, Vec<Value>)>,
+    shapes: Vec<(String, shapes::Shape)>,
     own: Vec<String>,
 }
 
@@ -183,6 +186,7 @@ impl ChatTemplate {
                 asked: survey.asked,
                 variables: survey.variables,
                 candidates: survey.candidates,
+                shapes: survey.shapes,
                 own: survey.own,
             }),
             tokens: Arc::default(),
@@ -237,6 +241,13 @@ impl ChatTemplate {
             .iter()
             .find(|(name, _)| name == variable)
             .map_or(&[], |(_, values)| values.as_slice())
+    }
+
+    /// For a top-level variable, the objects and lists that have what the template asks of it. Empty for one of which it asks nothing.
+    pub(crate) fn shaped(&self, variable: &str) -> Vec<Value> {
+        let mut shapes = self.inner.shapes.iter();
+        let shape = shapes.find(|(name, _)| name == variable);
+        shape.map_or_else(Vec::new, |(_, shape)| shape.values())
     }
 
     /// Returns true if the template sets the variable to something of the conversation, so that it is not meant to be given although it is read where it

@@ -12,6 +12,9 @@ use crate::value::{Map, Value, json};
 /// Variables that every template is given; the others are kwargs to try.
 const GIVEN: [&str; 4] = ["messages", "tools", "documents", "add_generation_prompt"];
 
+/// The documents for retrieval, which are no part of most conversations.
+const DOCUMENTS: &str = "documents";
+
 /// How many variables are tried as kwargs, and how many constants of each.
 const MAX_KWARGS: usize = 64;
 const MAX_VALUES: usize = 16;
@@ -162,8 +165,8 @@ impl ChatTemplateSource {
     }
 
     /// The variables that make a difference beside the conversation, each with the values worth trying: true, false, and each
-    /// constant that a template compares it with. At most 64 variables, and 18 values of each. What the template itself sets to something of the
-    /// conversation is none of them.
+    /// constant that a template compares it with, and objects and lists that have what it asks of them. At most 64 variables, and 18 values of each. What
+    /// the template itself sets to something of the conversation is none of them.
     pub fn kwargs(&self) -> Vec<(String, Vec<Value>)> {
         let mut found: Vec<(String, Vec<Value>)> = Vec::new();
         for (_, template) in &self.templates {
@@ -176,17 +179,54 @@ impl ChatTemplateSource {
                 if found.len() == MAX_KWARGS {
                     return found;
                 }
-                let mut values = vec![Value::Bool(true), Value::Bool(false)];
-                for value in template.candidates(name).iter().take(MAX_VALUES) {
-                    if !values.contains(value) {
-                        values.push(value.clone());
-                    }
-                }
-                found.push((name.clone(), values));
+                found.push((name.clone(), worth_trying(template, name)));
             }
         }
         found
     }
+
+    /// The kwargs, and documents where a template reads any: what a conversation may be rendered with beside its messages and tools. Most conversations
+    /// have no documents, so that they are tried as a kwarg is.
+    pub(crate) fn settings(&self) -> Vec<(String, Vec<Value>)> {
+        let mut templates = self.templates.iter();
+        let reads = templates.find(|(_, template)| {
+            let mut variables = template.variables().iter();
+            variables.any(|name| name == DOCUMENTS)
+        });
+        let documents =
+            reads.map(|(_, template)| (DOCUMENTS.to_owned(), vec![documents(template)]));
+        self.kwargs().into_iter().chain(documents).collect()
+    }
+}
+
+/// True, false, and what a template compares a variable with or asks of it.
+fn worth_trying(template: &ChatTemplate, name: &str) -> Vec<Value> {
+    let mut values = vec![Value::Bool(true), Value::Bool(false)];
+    let constants = template.candidates(name).iter().cloned();
+    for value in constants.chain(template.shaped(name)).take(MAX_VALUES) {
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values
+}
+
+/// A document for retrieval as transformers documents it, with a title and a text, and whatever else the template asks of one.
+fn documents(template: &ChatTemplate) -> Value {
+    let mut document = Map::from_iter([
+        ("title".to_owned(), Value::from("Harbours")),
+        ("text".to_owned(), Value::from("Boats wait there.")),
+    ]);
+    if let Some(Value::Array(items)) = template.shaped(DOCUMENTS).first()
+        && let Some(Value::Object(asked)) = items.first()
+    {
+        for (key, value) in asked {
+            if !document.contains_key(key) {
+                document.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    Value::Array(vec![Value::Object(document)])
 }
 
 /// A chat template whose text is at hand, such as from standard input; `name` is used for output files and in errors.

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::shapes::{ANY_TEXT, Place, Shape, Step};
 use super::syntax::tree::{
     Arg, BinaryOp, CompareOp, Expr, ExprKind, Literal, Macro, Name, Stmt, Target, Tree,
 };
@@ -17,6 +18,8 @@ pub(super) struct Survey {
     pub(super) asked: Vec<String>,
     pub(super) variables: Vec<String>,
     pub(super) candidates: Vec<(String, Vec<Value>)>,
+    /// The members and items that are asked of each variable.
+    pub(super) shapes: Vec<(String, Shape)>,
     /// The variables that the template sets to something of the conversation, such as `thought` in `{% set thought = message.thought %}`. Where one is
     /// read that was not set, it stands for nothing, and is not meant to be given.
     pub(super) own: Vec<String>,
@@ -68,6 +71,10 @@ struct Walk<'t> {
     /// The names that were set to a variable from outside, or to what stands in its place, with that variable: `effort` in
     /// `{% set effort = reasoning_effort | default("low") %}`.
     aliases: HashMap<Name, &'t str>,
+    /// The names that stand for a part of a variable from outside: of `{% for document in documents %}` the `document`.
+    parts: HashMap<Name, Place<'t>>,
+    /// The names that were set to an object that the template writes.
+    objects: HashMap<Name, &'t [(Expr, Expr)]>,
     /// The names that were read, in order.
     read: Vec<Name>,
     /// The names that the tests around the statement read.
@@ -82,6 +89,8 @@ impl Survey {
             seen: HashSet::new(),
             bound: vec![HashSet::new()],
             aliases: HashMap::new(),
+            parts: HashMap::new(),
+            objects: HashMap::new(),
             read: Vec::new(),
             tested: Vec::new(),
         };
@@ -169,6 +178,7 @@ impl<'t> Walk<'t> {
             Stmt::Emit(expr) => self.expr(expr),
             Stmt::For(stmt) => {
                 self.expr(&stmt.iter);
+                self.loops_over(&stmt.iter, &stmt.target);
                 self.scoped(|this| {
                     this.target(&stmt.target);
                     stmt.filter.iter().for_each(|filter| this.expr(filter));
@@ -206,6 +216,11 @@ impl<'t> Walk<'t> {
                     match self.variable_of(value) {
                         Some(variable) => self.aliases.insert(*name, variable),
                         None => self.aliases.remove(name),
+                    };
+                    self.is_part(*name, self.place_of(value));
+                    match self.object_of(value) {
+                        Some(members) => self.objects.insert(*name, members),
+                        None => self.objects.remove(name),
                     };
                 }
                 self.target(target);
@@ -268,7 +283,11 @@ impl<'t> Walk<'t> {
                     self.expr(value);
                 }
             }
-            ExprKind::Attr(subject, _) | ExprKind::Neg(subject) => self.expr(subject),
+            ExprKind::Attr(subject, _) => {
+                self.expr(subject);
+                self.asks(expr);
+            }
+            ExprKind::Neg(subject) => self.expr(subject),
             ExprKind::Not(subject) => {
                 self.expr(subject);
                 self.truth(subject);
@@ -276,11 +295,8 @@ impl<'t> Walk<'t> {
             ExprKind::Item(subject, key) => {
                 self.expr(subject);
                 self.expr(key);
-                if let ExprKind::Dict(items) = &subject.kind {
-                    for (known, _) in items {
-                        self.compared(key, known);
-                    }
-                }
+                self.asks(expr);
+                self.looks_up(subject, key);
             }
             ExprKind::Slice {
                 subject,
@@ -296,6 +312,7 @@ impl<'t> Walk<'t> {
             }
             ExprKind::Chain(first, rest) => {
                 self.expr(first);
+                self.stands_for_object(first, rest);
                 for (op, right) in rest {
                     self.expr(right);
                     if matches!(op, BinaryOp::And | BinaryOp::Or) {
@@ -317,6 +334,12 @@ impl<'t> Walk<'t> {
                         self.compared(right, left);
                         self.asked(left);
                         self.asked(right);
+                        if matches!(op, CompareOp::In | CompareOp::NotIn) {
+                            self.has_item(right, left);
+                        }
+                    } else {
+                        self.bounded(left, right);
+                        self.bounded(right, left);
                     }
                     left = right;
                 }
@@ -338,8 +361,14 @@ impl<'t> Walk<'t> {
             } => {
                 subject.iter().for_each(|subject| self.expr(subject));
                 self.args(args);
-                if &**self.tree.name(*name) == "replace" {
-                    self.sought(args);
+                match &**self.tree.name(*name) {
+                    "replace" => self.sought(args),
+                    "join" | "map" | "selectattr" | "rejectattr" | "first" | "last" => {
+                        if let Some(place) = subject.as_ref().and_then(|list| self.place_of(list)) {
+                            self.shape(&place.and(Step::Item));
+                        }
+                    }
+                    _ => {}
                 }
             }
             ExprKind::Test {
@@ -362,12 +391,23 @@ impl<'t> Walk<'t> {
                 }
             }
             ExprKind::Call { callee, args } => {
-                self.expr(callee);
+                // A method is no member.
+                match &callee.kind {
+                    ExprKind::Attr(subject, _) => self.expr(subject),
+                    _ => self.expr(callee),
+                }
                 self.args(args);
-                if let ExprKind::Attr(_, name) = &callee.kind
-                    && SEARCHES.contains(&&**self.tree.name(*name))
-                {
-                    self.sought(args);
+                if let ExprKind::Attr(subject, name) = &callee.kind {
+                    let method = &**self.tree.name(*name);
+                    if SEARCHES.contains(&method) {
+                        self.sought(args);
+                    }
+                    if method == "get"
+                        && let Some(key) = args.first().map(Arg::expr)
+                    {
+                        self.asks(expr);
+                        self.looks_up(subject, key);
+                    }
                 }
             }
         }
@@ -416,6 +456,21 @@ impl<'t> Walk<'t> {
         }
     }
 
+    /// Notes the numbers on both sides of a bound: one more than it is, and one less.
+    fn bounded(&mut self, subject: &'t Expr, bound: &'t Expr) {
+        let ExprKind::Literal(index) = &bound.kind else {
+            return;
+        };
+        let Literal::Int(bound) = &self.tree.literals[*index] else {
+            return;
+        };
+        for number in [bound.saturating_add(1), bound.saturating_sub(1)] {
+            if let Ok(number) = i64::try_from(number) {
+                self.candidate(subject, Value::from(number));
+            }
+        }
+    }
+
     fn compared(&mut self, subject: &'t Expr, other: &'t Expr) {
         match &other.kind {
             ExprKind::Literal(index) => {
@@ -461,6 +516,10 @@ impl<'t> Walk<'t> {
 
     fn candidate(&mut self, subject: &'t Expr, value: Value) {
         let Some(text) = self.variable_of(subject) else {
+            let place = self.place_of(subject);
+            if let Some(shape) = place.and_then(|place| self.shape(&place)) {
+                shape.compared_with(value);
+            }
             return;
         };
         let candidates = &mut self.found.candidates;
@@ -474,6 +533,157 @@ impl<'t> Walk<'t> {
         let values = &mut candidates[at].1;
         if !values.contains(&value) {
             values.push(value);
+        }
+    }
+
+    /// Returns the place that an expression has the value of: a variable from outside, or a member or an item of one.
+    fn place_of(&self, expr: &'t Expr) -> Option<Place<'t>> {
+        if let Some(variable) = self.variable_of(expr) {
+            return Some(Place {
+                variable,
+                path: Vec::new(),
+            });
+        }
+        let key = |text: &str| Step::Key(text.to_owned());
+        match &expr.kind {
+            ExprKind::Var(name) => self.parts.get(name).cloned(),
+            ExprKind::Attr(subject, name) => {
+                Some(self.place_of(subject)?.and(key(self.tree.name(*name))))
+            }
+            ExprKind::Item(subject, index) => {
+                let ExprKind::Literal(index) = &index.kind else {
+                    return None;
+                };
+                let step = match &self.tree.literals[*index] {
+                    Literal::Str(text, _) => key(text),
+                    Literal::Int(_) => Step::Item,
+                    _ => return None,
+                };
+                Some(self.place_of(subject)?.and(step))
+            }
+            ExprKind::Call { callee, args } => {
+                let ExprKind::Attr(subject, name) = &callee.kind else {
+                    return None;
+                };
+                let asked = args.first().and_then(|arg| self.text(arg.expr()))?;
+                let is_get = &**self.tree.name(*name) == "get";
+                Some(is_get.then(|| self.place_of(subject))??.and(key(asked)))
+            }
+            ExprKind::Filter {
+                subject: Some(subject),
+                ..
+            } => self.place_of(subject),
+            ExprKind::If { then, .. } => self.place_of(then),
+            ExprKind::Chain(first, rest) => {
+                let is_or = |(op, _): &(BinaryOp, Expr)| matches!(op, BinaryOp::Or);
+                rest.iter().all(is_or).then(|| self.place_of(first))?
+            }
+            _ => None,
+        }
+    }
+
+    /// The shape at a place, which is made where it is not known yet.
+    fn shape(&mut self, place: &Place<'t>) -> Option<&mut Shape> {
+        let shapes = &mut self.found.shapes;
+        let known = |(name, _): &(String, Shape)| name == place.variable;
+        let at = shapes.iter().position(known).unwrap_or_else(|| {
+            shapes.push((place.variable.to_owned(), Shape::default()));
+            shapes.len() - 1
+        });
+        shapes[at].1.at(&place.path)
+    }
+
+    /// Notes that a member or an item is asked for.
+    fn asks(&mut self, expr: &'t Expr) {
+        if let Some(place) = self.place_of(expr) {
+            self.shape(&place);
+        }
+    }
+
+    /// Notes the place that a name stands for, if it is a part of a variable from outside.
+    fn is_part(&mut self, name: Name, place: Option<Place<'t>>) {
+        match place.filter(|place| !place.path.is_empty()) {
+            Some(place) => self.parts.insert(name, place),
+            None => self.parts.remove(&name),
+        };
+    }
+
+    /// Notes that a loop takes the items of a list, or the members of an object.
+    fn loops_over(&mut self, iter: &'t Expr, target: &'t Target) {
+        let members = match &iter.kind {
+            ExprKind::Call { callee, .. } => match &callee.kind {
+                ExprKind::Attr(subject, name) if &**self.tree.name(*name) == "items" => {
+                    Some(&**subject)
+                }
+                _ => None,
+            },
+            ExprKind::Filter {
+                name,
+                subject: Some(subject),
+                ..
+            } if matches!(&**self.tree.name(*name), "items" | "dictsort") => Some(&**subject),
+            _ => None,
+        };
+        let step = match members {
+            Some(_) => Step::Key(ANY_TEXT.to_owned()),
+            None => Step::Item,
+        };
+        let place = self.place_of(members.unwrap_or(iter));
+        let place = place.map(|place| place.and(step));
+        if let Some(place) = &place {
+            self.shape(place);
+        }
+        let part = match (target, members) {
+            (Target::Name(name), None) => Some(*name),
+            (Target::Many(targets, _), Some(_)) => match targets.last() {
+                Some(Target::Name(name)) => Some(*name),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(name) = part {
+            self.is_part(name, place);
+        }
+    }
+
+    /// Returns the members of the object that an expression has the value of, where the template writes it.
+    fn object_of(&self, expr: &'t Expr) -> Option<&'t [(Expr, Expr)]> {
+        match &expr.kind {
+            ExprKind::Dict(members) => Some(members),
+            ExprKind::Var(name) => self.objects.get(name).copied(),
+            _ => None,
+        }
+    }
+
+    /// Notes the keys of an object that the template writes, where something is looked up in it.
+    fn looks_up(&mut self, object: &'t Expr, key: &'t Expr) {
+        for (known, _) in self.object_of(object).unwrap_or_default() {
+            self.compared(key, known);
+        }
+    }
+
+    /// Notes the keys of an object that stands in the place of a variable which is not given: `names or {"user": "U"}`.
+    fn stands_for_object(&mut self, first: &'t Expr, rest: &'t [(BinaryOp, Expr)]) {
+        let [(BinaryOp::Or, other)] = rest else {
+            return;
+        };
+        let (Some(place), Some(members)) = (self.place_of(first), self.object_of(other)) else {
+            return;
+        };
+        for (key, _) in members {
+            if let Some(key) = self.text(key) {
+                self.shape(&place.clone().and(Step::Key(key.clone())));
+            }
+        }
+    }
+
+    /// Notes a constant that is looked for in a list. A text would have it as well, and is tried beside the list.
+    fn has_item(&mut self, list: &'t Expr, item: &'t Expr) {
+        let (Some(place), Some(text)) = (self.place_of(list), self.text(item)) else {
+            return;
+        };
+        if let Some(shape) = self.shape(&place.and(Step::Item)) {
+            shape.compared_with(Value::from(text.as_str()));
         }
     }
 }

@@ -312,6 +312,9 @@ fn a_survey_tells_variables_constants_and_candidates() {
         [true, false].map(Value::from)
     );
     assert!(template.candidates("y").is_empty());
+    let bounded = ChatTemplate::new("{% if budget > 20 and 3 <= depth %}{% endif %}").unwrap();
+    assert_eq!(bounded.candidates("budget"), [21, 19].map(Value::from));
+    assert_eq!(bounded.candidates("depth"), [4, 2].map(Value::from));
 }
 
 /// A constant that is only written is sought nowhere and compared with nothing.

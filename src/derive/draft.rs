@@ -68,7 +68,27 @@ pub(super) fn proved(bench: &Bench<'_>) -> Result<Draft, DeriveError> {
     Ok(again)
 }
 
+/// Drafts a response template. Where some prompts begin the turn with a mark of their own, all is read anew with the marks known: before they were, every other
+/// decision was made by how much of them came back as text.
 fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
+    let first = drafted(bench, scrutiny)?;
+    if !bench.renderer.know_marks(&first.amended.marks) {
+        return Ok(first);
+    }
+    let wrong = |draft: &Draft| {
+        let proof = &draft.amended.proof;
+        (proof.errors().count(), proof.failing().len())
+    };
+    let mut again = drafted(bench, scrutiny)?;
+    if wrong(&again) > wrong(&first) {
+        bench.renderer.forget_marks();
+        return Ok(first);
+    }
+    again.cost += first.cost;
+    Ok(again)
+}
+
+fn drafted(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
     let (renderer, judge, options) = (bench.renderer, bench.judge, bench.options);
     let searched = late::searched(options);
     let mut search = Search::settle(renderer, judge, &searched, scrutiny)?;
@@ -85,6 +105,7 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
     let on = bench.for_amendments(&analysis, scrutiny);
     let done;
     (done, cost.amendments) = cost::measured(judge, || {
+        amended.begin_behind_prompts(&on);
         amended.close_at_end_tokens(&on, bench.source, &options.engines);
         amended.read_made_ids(&on);
         if !options.responses.is_empty() {
@@ -159,6 +180,7 @@ fn mend(
     let engines = &bench.options.engines;
     let on = bench.for_amendments(best.analysis(), scrutiny);
     let mut amended = unamended(best);
+    amended.begin_behind_marks(&on, engines);
     amended.read_by_lines(&on, engines)?;
     let special = bench.source.tokens.special.clone();
     let constants = learn::Constants::new(&bench.renderer.pieces, special);

@@ -48,7 +48,7 @@ use web_time::Instant;
 
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
 use crate::judge::{self, Judge};
-use crate::response_template::{Document, Engine, Invalid};
+use crate::response_template::{Delimiter, Document, Engine, Invalid};
 use crate::value::Value;
 use amend::Amended;
 
@@ -206,12 +206,16 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     if without.report.rounds.failed >= derivation.report.rounds.failed {
         return Ok(derivation);
     }
-    let findings = &mut without.report.findings;
-    findings.extend(only_texts.iter().map(|name| {
+    let report = &mut without.report;
+    // What is proved is proved for the default alone.
+    if report.verdict == Verdict::Proved {
+        (report.verdict, report.verified) = (Verdict::ProvedInPart, false);
+    }
+    report.findings.extend(only_texts.iter().map(|name| {
         let text = format!(
-            "`{name}` may be any text, which the chat template writes in the model's turn, and messages are lost under it; so it was left at its default"
+            "`{name}` may have any value, and messages are lost with one that was made up; so the response template is proved for its default alone"
         );
-        Finding::info("settings-not-tried", text)
+        Finding::warning("kwarg-not-proved", text)
     }));
     Ok(without)
 }
@@ -318,7 +322,7 @@ fn derive_under(
         verdict,
         rounds: proof.rounds,
         kinds: std::mem::take(&mut proof.judgement.kinds),
-        start_anchor: shown_anchors(&analysis),
+        start_anchor: shown_anchors(&document, &analysis),
         reasoning: ReasoningReport::of(&analysis),
         content: ContentReport::of(&analysis),
         tools: ToolsReport::of(&analysis),
@@ -343,7 +347,10 @@ fn derive_under(
 }
 
 /// The texts that begin the model's turn, with the names of slots in their places.
-fn shown_anchors(analysis: &read::analysis::Analysis) -> Vec<String> {
+fn shown_anchors(document: &Document, analysis: &read::analysis::Analysis) -> Vec<String> {
+    if let Delimiter::Literals(literals) = &document.start_anchor {
+        return literals.clone();
+    }
     let literals = analysis.anchor.literals.iter();
     literals
         .map(|literal| compare::slot::show(literal))

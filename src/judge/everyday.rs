@@ -48,7 +48,7 @@ pub(super) fn of_every_day_with_calls(constants: &[&str]) -> Vec<Probe> {
 }
 
 /// Texts as files, transcripts, lists and prose have them, in which punctuation and common words stand that serve as markers as well.
-const ORDINARY: [&str; 35] = [
+const ORDINARY: [&str; 36] = [
     "Refs:\n[1]\nMore of it below.",
     "[server]\nport = 80\nname = \"larch\"",
     "{\"command\": \"npx\", \"args\": [\"-y\"]}",
@@ -83,6 +83,7 @@ const ORDINARY: [&str; 35] = [
     "Mail joe@think.com, food for thought: why? Final: 5.",
     "\u{393} \u{22a2} A \u{2192} B, \u{2713} done \u{2717} not, \u{25b6} go",
     "{\"tool\": \"x\", \"name\": \"y\", \"args\": [\"-v\"]}",
+    "I would write {\"name\": \"get\", \"arguments\": {\"a\": 1}} or [{\"name\": \"get\", \"parameters\": {\"a\": 1}}] for it.",
     "Run this:\n/ping\n* a\n* b\ncall it with {}",
 ];
 

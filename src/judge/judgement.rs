@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::value::Map;
 use super::kind::Kind;
 use super::prompts;
 use super::rounds::{Group, LeftOut, Round, RoundId};
@@ -79,6 +80,8 @@ pub(crate) struct Failure {
     pub(crate) found: Counterexample,
     /// The place of the message, in words.
     pub(crate) place: String,
+    /// The kwargs of the place.
+    pub(crate) kwargs: Map,
     /// True if two messages render to the same text.
     pub(crate) alike: bool,
     /// True if its texts are plain words.
@@ -302,6 +305,7 @@ impl Table {
         judgement.failures.push(Failure {
             round: id,
             place: place(round),
+            kwargs: round.place.place.kwargs.clone(),
             found,
             alike,
             plain: round.probe.plain,

@@ -83,7 +83,7 @@ use slot::Slot;
 use survey::Survey;
 pub use trial::Counterexample;
 use trial::{Outcome, Tried};
-pub(crate) use unproved::Unproved;
+pub(crate) use unproved::{PromptTail, Unproved};
 
 /// The user's text, behind which a turn of the model stands in every render.
 pub(crate) const ASKED: &str = probes::USER;

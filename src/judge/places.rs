@@ -9,14 +9,18 @@ use super::probes;
 use super::renderer::{Conversation, Renderer};
 use super::shown;
 use super::slot::Slot;
-use crate::chat_template::{InputStep, Origin, Run};
+use crate::chat_template::{ANY_TEXT, InputStep, Origin, Run};
 use crate::value::{Map, Value, json};
-
-/// A value for kwargs that no chat template compares one with.
-const UNKNOWN: &str = "zircon";
 
 /// How many settings of the kwargs are tried; beyond that they repeat each other.
 const MAX_SETTINGS: usize = 8;
+
+/// How many exchanges a long conversation has, and how many constants are put into messages.
+const LONG: usize = 4;
+const MAX_ASKED: usize = 16;
+
+/// How many conversations like the others a chat template must have steps left for, for unusual ones to be rendered as well.
+const MOST_UNUSUAL: u64 = 2000;
 
 /// A place and its prompt.
 #[derive(Debug)]
@@ -67,7 +71,8 @@ pub(super) struct Settings {
     /// The kwargs that the chat template writes in the model's turn where nothing of its own stands before or behind them, so that they are never set. A kwarg that ends a
     /// turn, such as `{{ message.content + (end or "<end>") }}`, is a delimiter of its own, and no response template could read any text as one.
     pub(super) unset: Vec<String>,
-    /// The kwargs of which the chat template refuses whatever is no text, and writes a text that it does not know: `'<bot:' + lang + '>'`.
+    /// The kwargs that make a difference only with a text that was made up: those of which the chat template refuses whatever is no text, as in
+    /// `'<bot:' + lang + '>'`, and objects and lists of such texts.
     pub(super) only_texts: Vec<String>,
 }
 
@@ -83,7 +88,15 @@ pub(super) fn settings(
         ..usual.clone()
     };
     let message = Assistant::saying(probes::CONTENT).thinking(probes::REASONING);
-    let messages = [usual, &reasoned].map(|manner| manner.write(&message, None));
+    let call = Assistant {
+        calls: vec![probes::call(0)],
+        ..Assistant::default()
+    };
+    let messages = [
+        usual.write(&message, None),
+        reasoned.write(&message, None),
+        usual.write(&call, None),
+    ];
     let tail = |place: &Conversation, full: String| full[place.end_in(&full)..].to_owned();
     let signature = |kwargs: &Map| -> Option<Vec<String>> {
         let mut tails = Vec::new();
@@ -113,21 +126,23 @@ pub(super) fn settings(
         seen.push(found);
         Some(is_other)
     };
-    for (name, values) in renderer.source().kwargs() {
+    for (name, values) in renderer.source().settings() {
         let before = (settings.tried.len(), settings.left_out);
-        let (mut is_read, mut is_refused) = (false, false);
+        let (mut is_read, mut is_refused, mut is_filled) = (false, false, false);
         for value in values {
+            let is_made_up = is_in(ANY_TEXT, &value);
             let kwargs = Map::from_iter([(name.clone(), value)]);
             match is_other(&kwargs, &mut settings) {
+                Some(is_other) if is_made_up => is_filled |= is_other,
                 Some(is_other) => is_read |= is_other,
                 None => is_refused = true,
             }
         }
-        let unknown = Map::from_iter([(name.clone(), Value::from(UNKNOWN))]);
+        let unknown = Map::from_iter([(name.clone(), Value::from(ANY_TEXT))]);
         // A text that the chat template does not know matters where it writes the text.
         if is_read {
             is_other(&unknown, &mut settings);
-        } else if is_refused && is_other(&unknown, &mut settings) == Some(true) {
+        } else if is_filled || is_refused && is_other(&unknown, &mut settings) == Some(true) {
             settings.only_texts.push(name.clone());
             if !with_texts {
                 settings.tried.truncate(before.0);
@@ -186,10 +201,17 @@ fn writes(
 
 /// Returns true if a text is the value of one of the kwargs, as a chat template writes it.
 pub(super) fn is_given(text: &str, kwargs: &Map) -> bool {
-    kwargs.values().any(|value| match value {
+    kwargs.values().any(|value| is_in(text, value))
+}
+
+fn is_in(text: &str, value: &Value) -> bool {
+    let is_part = match value {
         Value::String(given) => given == text || json::quote(given) == text,
-        other => json::to_string(other).eq_ignore_ascii_case(text),
-    })
+        Value::Array(items) => items.iter().any(|item| is_in(text, item)),
+        Value::Object(members) => members.values().any(|member| is_in(text, member)),
+        _ => false,
+    };
+    is_part || json::to_string(value).eq_ignore_ascii_case(text)
 }
 
 /// The conversations in which messages are tried, under each setting of the kwargs.
@@ -212,7 +234,56 @@ pub(super) fn places(
         later.label = "in a later turn";
         conversations.push(later);
     }
-    prompted(renderer, &conversations, settings, manner)
+    let steps = renderer.steps_left();
+    let mut places = prompted(renderer, &conversations, settings, manner);
+    let rounds = u64::try_from(places.len()).unwrap_or(u64::MAX);
+    let each = steps.saturating_sub(renderer.steps_left()) / rounds.max(1);
+    // What few chat templates need may not use up what a slow one may take.
+    if each.saturating_mul(MOST_UNUSUAL) > renderer.steps_left() {
+        return places;
+    }
+    for conversation in users
+        .first()
+        .map(|user| unusual(renderer, user, manner))
+        .into_iter()
+        .flatten()
+    {
+        let found = prompted(renderer, &[conversation], &settings[..1], manner);
+        let is_new = |at: &Rc<Prompted>| places.iter().all(|known| known.told() != at.told());
+        let found: Vec<_> = found.into_iter().filter(is_new).collect();
+        places.extend(found);
+    }
+    places
+}
+
+/// Conversations that few chat templates write another prompt after: a long one, and those in which a message has a constant that the chat template
+/// asks for, as it asks a system message for `/no_think`.
+fn unusual(renderer: &Renderer<'_>, user: &Conversation, manner: &Manner) -> Vec<Conversation> {
+    let earlier = manner.write(&Assistant::saying(probes::EARLIER), None);
+    let again = renderer.said("user", probes::USER_AGAIN);
+    let exchanges = std::iter::repeat_n([earlier, again], LONG).flatten();
+    let mut long = user.and(exchanges);
+    long.label = "in a long conversation";
+    let mut conversations = vec![long];
+    let templates = renderer.source().templates.iter();
+    let asked = templates.flat_map(|(_, template)| template.asked());
+    for constant in asked.filter(|text| !text.trim().is_empty()).take(MAX_ASKED) {
+        let mut system = user.clone();
+        system.label = "with a system message that the chat template asks for";
+        system.history.insert(0, renderer.said("system", constant));
+        let mut word = user.clone();
+        word.label = "after a message with a word that the chat template asks for";
+        word.history.pop();
+        let text = format!("{} {constant}", probes::USER);
+        let word = word.and([renderer.said("user", &text)]);
+        conversations.extend([system, word]);
+    }
+    // Where the last words are not found, nothing tells where the turn begins.
+    conversations.retain(|place| {
+        let prompt = renderer.prompt(place, manner);
+        prompt.is_ok_and(|prompt| place.end_in(&prompt) > 0)
+    });
+    conversations
 }
 
 pub(super) fn prompted(

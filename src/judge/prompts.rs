@@ -12,17 +12,18 @@
 
 use super::Judge;
 use super::expected::Expected;
-use super::places::is_given;
+use super::places::{Prompted, is_given};
 use super::rounds::{Round, RoundId};
 use super::trial::Tried;
-use super::unproved::Unproved;
+use super::unproved::{PromptTail, Unproved};
+use crate::chat_template::Origin;
 use crate::text::{behind, common_prefix, common_suffix, ends_alike};
-use crate::value::{Map, python};
+use crate::value::{Value, python};
 
 /// The ends of prompts that no render shows, each once.
 pub(super) fn unshown(judge: &Judge<'_>, tried: &Tried<'_>) -> Vec<Unproved> {
     let rounds = all(judge);
-    let mut found: Vec<(String, Map)> = Vec::new();
+    let mut found: Vec<PromptTail> = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
     for (_, round) in &rounds {
         // Messages with calls have places of their own. A model sees no more of a place than its prompt, so that places with the same prompt are one.
@@ -42,18 +43,96 @@ pub(super) fn unshown(judge: &Judge<'_>, tried: &Tried<'_>) -> Vec<Unproved> {
         };
         // One tail may be found with a character more or less, where the header before it goes on with the same characters.
         let is_known =
-            |(known, _): &(String, Map)| known.ends_with(tail) || tail.ends_with(known.as_str());
+            |known: &PromptTail| known.tail.ends_with(tail) || tail.ends_with(known.tail.as_str());
         if !found.iter().any(is_known)
             && !is_shown_elsewhere(judge, tried, &rounds, prompt, tail)
             && !is_around_nothing(judge, tried, &here)
         {
-            found.push((tail.to_owned(), round.place.place.kwargs.clone()));
+            let begin = begin(judge, &round.place);
+            found.push(PromptTail {
+                tail: whole_constant(judge, &round.place, begin, tail).to_owned(),
+                kwargs: round.place.place.kwargs.clone(),
+                added: prompt[begin..].to_owned(),
+                headers: headers(judge, tried, &here, begin),
+            });
         }
     }
-    let unshown = found.into_iter();
-    unshown
-        .map(|(tail, kwargs)| Unproved::PromptTail { tail, kwargs })
-        .collect()
+    found.into_iter().map(Unproved::PromptTail).collect()
+}
+
+/// Returns the byte at which a prompt goes on behind the conversation.
+fn begin(judge: &Judge<'_>, at: &Prompted) -> usize {
+    let history = judge
+        .renderer
+        .history(&at.place, &judge.survey.plain.manner);
+    match history {
+        Ok(history) if at.prompt.starts_with(&history) => history.len(),
+        _ => at.place.end_in(&at.prompt),
+    }
+}
+
+/// Returns the texts behind which the turn may begin in a prompt that no answer goes on from, the longest first: the constants that the prompt ends with, the
+/// first of them left out one by one. There are none if the answers of the history come back behind the prompt, or if the prompt has
+/// no text of its own that would be read as a part of the message, as one that opens a reasoning has none.
+fn headers(judge: &Judge<'_>, tried: &Tried<'_>, here: &[&Round], begin: usize) -> Vec<String> {
+    let Some(first) = here.first() else {
+        return Vec::new();
+    };
+    let prompt = first.place.prompt.as_str();
+    let (read, _) = tried.parse(prompt, "", &first.tools);
+    let is_text = |(key, value): (&_, &Value)| key != "role" && value.is_truthy();
+    let place = &first.place.place;
+    if !read.iter().any(is_text) || reads_as_elsewhere(judge, tried, here, prompt) {
+        return Vec::new();
+    }
+    let Ok(traced) = judge
+        .renderer
+        .traced_prompt(place, &judge.survey.plain.manner)
+    else {
+        return Vec::new();
+    };
+    let runs = traced.runs.iter().rev();
+    let constants = runs.take_while(|run| {
+        run.end > begin && matches!(run.origin, Origin::Source { .. }) && run.start < run.end
+    });
+    let begins = constants.map(|run| run.start.max(begin));
+    let headers = begins.map(|begin| traced.text[begin..].to_owned());
+    let mut headers: Vec<String> = headers.filter(|header| !header.trim().is_empty()).collect();
+    headers.reverse();
+    headers
+}
+
+/// Returns the end of a prompt with the rest of the constant that it begins amid, as far as the prompt adds that to the conversation.
+fn whole_constant<'p>(judge: &Judge<'_>, at: &'p Prompted, begin: usize, tail: &str) -> &'p str {
+    let start = at.prompt.len() - tail.len();
+    let traced = judge
+        .renderer
+        .traced_prompt(&at.place, &judge.survey.plain.manner);
+    let runs = traced.map(|traced| traced.runs).unwrap_or_default();
+    let amid = runs.iter().find(|run| run.start < start && start < run.end);
+    &at.prompt[amid.map_or(start, |run| run.start.max(begin).min(start))..]
+}
+
+/// Returns true if the answers of prose, as they stand behind the anchor in the history, come back behind this prompt.
+fn reads_as_elsewhere(judge: &Judge<'_>, tried: &Tried<'_>, here: &[&Round], prompt: &str) -> bool {
+    let manner = &judge.survey.plain.manner;
+    let mut plain = here
+        .iter()
+        .filter(|round| round.probe.plain && round.expected.calls.is_empty());
+    plain.all(|round| {
+        let Some(after) = tried.after_anchor(&round.full[..round.first]) else {
+            return false;
+        };
+        let response = &round.full[round.first - after.len()..];
+        tried.comes_back(
+            prompt,
+            response,
+            &round.expected,
+            round,
+            manner,
+            &judge.renderer,
+        )
+    })
 }
 
 /// Returns the end of a place's prompt that no answer there has before its message. It does not count if it is white space or the value of

@@ -364,7 +364,7 @@ impl<'a> Tried<'a> {
     }
 
     /// Returns the text behind the last start anchor in a text, if there is one.
-    fn after_anchor<'t>(&self, text: &'t str) -> Option<&'t str> {
+    pub(super) fn after_anchor<'t>(&self, text: &'t str) -> Option<&'t str> {
         let found = self.template().anchor().find_iter(text).last()?.ok()?;
         Some(&text[found.span.end..])
     }

@@ -7,8 +7,8 @@ use crate::value::Map;
 pub(crate) enum Unproved {
     /// A field that no rendered message fills.
     Field(String),
-    /// The end of a prompt, under these kwargs, that no rendered answer begins with.
-    PromptTail { tail: String, kwargs: Map },
+    /// The end of a prompt that no rendered answer begins with.
+    PromptTail(PromptTail),
     /// Calls that the chat template asks for and does not show in any manner; with its own words where it refuses them.
     Calls(Option<String>),
     /// A constant at which the chat template cuts an answer, dropping the text before it. A model may write both, and no render shows it.
@@ -17,4 +17,18 @@ pub(crate) enum Unproved {
     Unmarked,
     /// A reasoning that the chat template asks for under this key, and does not show.
     Reasoning(String),
+}
+
+/// The end of a prompt that no rendered answer begins with.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PromptTail {
+    /// The end of the prompt, from the first constant that no answer has there.
+    pub(crate) tail: String,
+    /// The kwargs of the prompt.
+    pub(crate) kwargs: Map,
+    /// The text that the prompt adds to the conversation.
+    pub(crate) added: String,
+    /// The constants with which the prompt begins the turn, the longest text first: any may be what the turn begins behind. None where a text of the
+    /// prompt itself is no part of the message.
+    pub(crate) headers: Vec<String>,
 }

@@ -460,18 +460,13 @@ fn collect(value: &serde_json::Value, keys: &mut std::collections::BTreeSet<Stri
         serde_json::Value::Object(members) => {
             for (key, member) in members {
                 keys.insert(key.clone());
-                if ![
-                    "kwargs",
-                    "special_tokens",
-                    "values",
-                    "without_effect",
-                    // A message of a conversation has the keys that messages have.
-                    "message",
-                    "smallest",
-                ]
-                .contains(&key.as_str())
-                    || member.is_array()
-                {
+                // A message of a conversation has the keys that messages have, and a value of a kwarg those that the chat template asks of it.
+                let is_given = match key.as_str() {
+                    "values" | "without_effect" => true,
+                    "kwargs" | "special_tokens" | "message" | "smallest" => !member.is_array(),
+                    _ => false,
+                };
+                if !is_given {
                     collect(member, keys);
                 }
             }

@@ -104,7 +104,8 @@ def written_by_hand(path):
 
 def left_alone(report):
     """The kwargs of which the report says that they were left at their default."""
-    told = [f["text"] for f in report.get("findings", []) if f.get("code") == "settings-not-tried"]
+    codes = ("settings-not-tried", "kwarg-not-proved")
+    told = [f["text"] for f in report.get("findings", []) if f.get("code") in codes]
     return {name for text in told for name in re.findall("`([^`]+)`", text)}
 
 

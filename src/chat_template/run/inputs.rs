@@ -56,6 +56,10 @@ pub(super) fn variables(
         })
     });
     for (name, items) in [("tools", input.tools), ("documents", input.documents)] {
+        // Documents may be given as a kwarg, as transformers hands them on.
+        if name == "documents" && items.is_none() && input.kwargs.contains_key(name) {
+            continue;
+        }
         give(name, &|giver| match items {
             Some(items) => {
                 let make = || giver.list(items.iter(), |giver, item| giver.value(item));

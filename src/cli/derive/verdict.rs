@@ -99,7 +99,10 @@ pub(super) fn cause(report: &Report) -> Option<String> {
 /// The causes, the likeliest first, escaped.
 fn causes(report: &Report, lost: &[Lost<'_>]) -> Vec<String> {
     let mut causes: Vec<String> = said(report).map(str::to_owned).collect();
+    let mut findings = report.findings.iter();
+    let only_under = findings.find(|finding| finding.code == "lost-under-kwargs");
     if causes.is_empty() {
+        causes.extend(only_under.map(first_line).map(str::to_owned));
         causes.extend(lost.iter().map(|lost| lost.why.clone()));
     }
     if causes.is_empty() {

@@ -7,6 +7,7 @@
 //! least one proof. Those of `failing` are for messages that do not come back, those of `ordinary` for texts of every day on which no verdict is given.
 
 mod failing;
+mod headers;
 mod ordinary;
 
 use std::sync::Arc;
@@ -131,6 +132,8 @@ pub(super) struct Amended {
     pub(super) proof: Proof,
     /// A finding for each amendment.
     pub(super) findings: Vec<Finding>,
+    /// The beginnings of turns in prompts that have a mark of their own behind the start anchor.
+    pub(super) marks: Vec<String>,
     /// The decisions that came up with them.
     pub(super) decisions: Vec<Decision>,
     /// The evidence of recorded responses, and the report of them, where there are any.
@@ -147,6 +150,7 @@ impl Amended {
             document,
             proof,
             findings: Vec::new(),
+            marks: Vec::new(),
             decisions: Vec::new(),
             evidence: Vec::new(),
             responses: None,

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::diagnostic::Severity;
 pub use crate::judge::Counterexample;
+use crate::value::json;
 
 /// The code of findings about something that the response template format cannot express.
 pub(in crate::derive) const INEXPRESSIBLE: &str = "inexpressible";
@@ -61,6 +62,16 @@ impl Finding {
         smallest: Option<Counterexample>,
     ) -> Self {
         Self::error(INEXPRESSIBLE, text).with(smallest)
+    }
+
+    /// A finding about what some prompts begin a turn with, where they have a mark behind what the others begin it with; `None` if none has.
+    pub(in crate::derive) fn marks(marks: &[String]) -> Option<Self> {
+        let told: Vec<String> = marks.iter().map(|mark| json::quote(mark)).collect();
+        let text = format!(
+            "some prompts go on behind what begins a turn with a mark of their own, and answers stand behind it: {}; the turn is read behind each",
+            told.join(", ")
+        );
+        (!told.is_empty()).then(|| Self::info("prompt-mark", text))
     }
 
     pub(in crate::derive) fn warning(code: &'static str, text: impl Into<String>) -> Self {

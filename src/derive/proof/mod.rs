@@ -15,7 +15,7 @@ use crate::derive::read::arguments::Style;
 use crate::derive::read::cut::Body;
 use crate::diagnostic::Severity;
 use crate::judge::{
-    self, Case, Failure, Judge, Judgement, RoundId, Rounds, Scrutiny, Subject, Unproved,
+    self, Case, Failure, Judge, Judgement, PromptTail, RoundId, Rounds, Scrutiny, Subject, Unproved,
 };
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, json};
@@ -203,6 +203,7 @@ fn fail(bench: Bench<'_>, proof: &mut Proof) {
             proof.findings.push(finding.with(Some(found)));
         }
     }
+    proof.findings.extend(only_under(&proof.judgement.failures));
     for (limit, (count, smallest)) in limits.iter().zip(limited) {
         if count > 0 {
             let lost = match count {
@@ -248,7 +249,7 @@ fn unproved(unproved: &Unproved) -> Finding {
                 "no message that the chat template renders fills the field {field}, so that nothing proves how it is read"
             ),
         ),
-        Unproved::PromptTail { tail, kwargs } => Finding::warning(
+        Unproved::PromptTail(PromptTail { tail, kwargs, .. }) => Finding::warning(
             "prompt-not-shown",
             format!(
                 "{}the prompt ends with {}, and no message is rendered behind it, so that nothing proves how what the model writes there is read",
@@ -294,6 +295,25 @@ fn under(kwargs: &Map) -> String {
         true => String::new(),
         false => format!("under {} ", settings.join(", ")),
     }
+}
+
+/// Returns a finding for messages that are lost only where kwargs are set, so that the default has none of them; `None` where some are lost without.
+fn only_under(failures: &[Failure]) -> Option<Finding> {
+    let mut settings: Vec<String> = Vec::new();
+    for failure in failures.iter().filter(|failure| !failure.alike) {
+        let setting = under(&failure.kwargs);
+        if setting.is_empty() {
+            return None;
+        }
+        if !settings.contains(&setting) {
+            settings.push(setting);
+        }
+    }
+    let settings = settings.iter().map(|setting| setting.trim_end());
+    let settings = settings.collect::<Vec<_>>().join(" or ");
+    let text =
+        format!("messages are lost only {settings}; with every kwarg at its default all come back");
+    (!settings.is_empty()).then(|| Finding::warning("lost-under-kwargs", text))
 }
 
 /// Tells what was left out, by kind and reason.

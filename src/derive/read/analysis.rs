@@ -3,6 +3,7 @@
 use super::anchor::{self, Anchor};
 use super::calls::ToolCalls;
 use super::channels;
+use super::closed_first;
 use super::content::{self, Content};
 use super::content_close;
 use super::escaped;
@@ -115,6 +116,9 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
     let begins = begins.ok_or(Unreadable::NoAnchor)?;
     let mut anchor = begins.anchor;
     evidence.push(begins.evidence);
+    let marks = renderer.marks();
+    findings.extend(Finding::marks(&marks));
+    anchor.literals.extend(marks);
 
     let (turn_end, found) = turn_end::read(renderer, &user, &anchor, &settings);
     evidence.extend(found);
@@ -197,14 +201,20 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
 
     // Where nothing opens a reasoning, the marker that closes it is the one that opens the content.
     if let Some(reasoning) = reasoning.as_ref().filter(is_closed) {
-        for (literal, found) in
-            anchor::with_closed_reasoning(renderer, &user, &anchor, &settings, &reasoning.close)
-        {
+        for (literal, found) in closed_first::with_closed_reasoning(
+            renderer,
+            &user,
+            &anchor,
+            &settings,
+            &reasoning.close,
+        ) {
             anchor.literals.push(literal);
             evidence.push(found);
         }
         let markers = (reasoning.open.as_str(), reasoning.close.as_str());
-        if let Some(found) = anchor::closing_first(renderer, &user, &anchor, &settings, markers) {
+        if let Some(found) =
+            closed_first::closing_first(renderer, &user, &anchor, &settings, markers)
+        {
             anchor.in_response = Some(found.marker.clone());
             evidence.push(found);
         }
@@ -371,7 +381,7 @@ fn begin_after(
         evidence.push(begins.evidence);
         let begins = begins.anchor;
         if let Some(reasoning) = reasoning.filter(is_closed) {
-            let closed = anchor::with_closed_reasoning(
+            let closed = closed_first::with_closed_reasoning(
                 renderer,
                 after_tool,
                 &begins,

@@ -1,5 +1,6 @@
 //! The beginning of the model's turn: the start anchor, read from the generation prompt or from the text before an answer.
 
+use crate::chat_template::ANY_TEXT;
 use crate::derive::choice::Candidate;
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
@@ -215,6 +216,8 @@ pub(in crate::derive) fn read(
     let dialect = Dialect::standard();
     let mut header: Option<String> = None;
     let mut own: Vec<String> = Vec::new();
+    // True if a prompt begins the turn with a text that it is given.
+    let mut begins_with_any = false;
     let mut gap: Vec<Beginning> = Vec::new();
     // The text that all prompts end with, where they differ before it.
     let mut tail: Option<String> = None;
@@ -270,7 +273,10 @@ pub(in crate::derive) fn read(
             };
             let end = renderer.pieces.whole(found);
             let begins = &found[..end];
-            if !begins.trim().is_empty() && !own.iter().any(|known| known == begins) {
+            // A text that was made up for a kwarg is no delimiter.
+            if begins.contains(ANY_TEXT) {
+                begins_with_any = true;
+            } else if !begins.trim().is_empty() && !own.iter().any(|known| known == begins) {
                 own.push(begins.to_owned());
             }
             let added = &turn.prompt[begin..];
@@ -352,14 +358,14 @@ pub(in crate::derive) fn read(
                 !whole.evidence.marker.trim().ends_with(marker)
             };
             // Behind what all prompts end with, nothing is left of what begins the turn, whatever stands before it.
-            let is_last = own.len() > 1 && ending.as_ref().is_some_and(is_cut);
+            let is_last = (own.len() > 1 || begins_with_any) && ending.as_ref().is_some_and(is_cut);
             let whole = std::iter::once(whole);
             match is_last {
                 true => ending.into_iter().chain(whole).collect(),
                 false => whole.chain(ending).collect(),
             }
         }
-        (_, Some(evidence)) if own.len() > 1 => {
+        (_, Some(evidence)) if own.len() > 1 || (begins_with_any && !own.is_empty()) => {
             let ending = ending(&evidence);
             let shared = last_of_each(&own, &renderer.pieces).map(|marker| Beginning {
                 name: "the last markers of each prompt",
@@ -380,7 +386,8 @@ pub(in crate::derive) fn read(
                 anchor: Anchor::of(own),
             };
             let all = shared.into_iter();
-            std::iter::once(each)
+            let each = (!begins_with_any).then_some(each);
+            each.into_iter()
                 .chain(ending)
                 .chain(gap)
                 .chain(all)
@@ -498,82 +505,6 @@ pub(in crate::derive) fn before_call(
         places: Vec::new(),
     };
     Some((marker.to_owned(), evidence))
-}
-
-/// Returns the anchors behind which a turn begins with the closing marker of a reasoning that nothing opened, with that marker appended.
-/// Some templates write `</think>` in this way before an answer without reasoning.
-pub(in crate::derive) fn with_closed_reasoning(
-    renderer: &Renderer<'_>,
-    context: &Context,
-    anchor: &Anchor,
-    settings: &[Map],
-    close: &str,
-) -> Vec<(String, Evidence)> {
-    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
-    let mut found: Vec<(String, Evidence)> = Vec::new();
-    for kwargs in settings {
-        let context = context.under(kwargs);
-        let Ok(turn) = renderer.turn(&context, &answer) else {
-            continue;
-        };
-        for render in [turn.full.as_str(), turn.prompt.as_str()] {
-            let Some(tail) = anchor.after_last(render) else {
-                continue;
-            };
-            let lead = tail.split(probe::CONTENT).next().unwrap_or_default();
-            if lead.trim() != close {
-                continue;
-            }
-            let begin = render.len() - tail.len();
-            let Some(header) = anchor
-                .literals
-                .iter()
-                .find(|literal| render[..begin].ends_with(*literal))
-            else {
-                continue;
-            };
-            let marker = format!("{header}{}", lead.trim_end());
-            if found.iter().any(|(known, _)| *known == marker) {
-                continue;
-            }
-            let evidence = Evidence {
-                decision: "anchor",
-                marker: marker.clone(),
-                reading: "where there is no reasoning the turn begins with the end of one"
-                    .to_owned(),
-                left: RenderExcerpt::new("the prompt", turn.prompt.as_str()),
-                right: RenderExcerpt::new("answered", turn.full.as_str()),
-                places: Vec::new(),
-            };
-            found.push((marker, evidence));
-        }
-    }
-    found
-}
-
-/// Returns the evidence for a closing marker of a reasoning with which an answer without reasoning begins, where the prompt has neither it
-/// nor an opening one.
-pub(in crate::derive) fn closing_first(
-    renderer: &Renderer<'_>,
-    context: &Context,
-    anchor: &Anchor,
-    settings: &[Map],
-    (open, close): (&str, &str),
-) -> Option<Evidence> {
-    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
-    settings.iter().find_map(|kwargs| {
-        let turn = renderer.turn(&context.under(kwargs), &answer).ok()?;
-        let rest = turn.full.strip_prefix(&turn.prompt)?;
-        let opened = anchor.after_last(&turn.prompt)?.contains(open);
-        (!opened && rest.trim_start().starts_with(close)).then(|| Evidence {
-            decision: "reasoning close",
-            marker: close.to_owned(),
-            reading: "an answer without reasoning begins with the end of one".to_owned(),
-            left: RenderExcerpt::new("the prompt", turn.prompt.as_str()),
-            right: RenderExcerpt::new("answered", turn.full.as_str()),
-            places: Vec::new(),
-        })
-    })
 }
 
 /// Returns the first marker of a literal, without the white space around it.

@@ -12,6 +12,7 @@ pub(in crate::derive) mod arguments;
 mod call_evidence;
 pub(in crate::derive) mod calls;
 mod channels;
+mod closed_first;
 pub(in crate::derive) mod content;
 mod content_close;
 pub(in crate::derive) mod cut;

@@ -58,6 +58,8 @@ pub(in crate::derive) struct Renderer<'a> {
     pub(in crate::derive) unset: Vec<String>,
     /// The texts of probes that the template writes as JSON.
     pub(in crate::derive) json_texts: Vec<&'static str>,
+    /// The beginnings of turns in prompts that have a mark behind what the others begin a turn with.
+    marks: RefCell<Vec<String>>,
     /// The parts of the template's own texts that vary, for which renders are read with slots.
     varying: Varying,
     /// The decisions between several candidates.
@@ -100,6 +102,7 @@ impl<'a> Renderer<'a> {
             slots: Vec::new(),
             unset: Vec::new(),
             json_texts: Vec::new(),
+            marks: RefCell::default(),
             varying: Varying::default(),
             choices: Choices::default(),
             without_tools: true,
@@ -114,6 +117,28 @@ impl<'a> Renderer<'a> {
             self.added = RefCell::default();
             self.cache = RenderCache::default();
         }
+    }
+
+    /// Learns what some prompts begin a turn with, and returns true if any of it is new.
+    pub(in crate::derive) fn know_marks(&self, found: &[String]) -> bool {
+        let mut marks = self.marks.borrow_mut();
+        let before = marks.len();
+        for mark in found {
+            if !marks.contains(mark) {
+                marks.push(mark.clone());
+            }
+        }
+        marks.len() > before
+    }
+
+    /// Forgets what it learnt of marks.
+    pub(in crate::derive) fn forget_marks(&self) {
+        self.marks.borrow_mut().clear();
+    }
+
+    /// The beginnings of turns in prompts that have a mark behind what the others begin a turn with.
+    pub(in crate::derive) fn marks(&self) -> Vec<String> {
+        self.marks.borrow().clone()
     }
 
     /// Learns the pieces of which renders are made, from these renders and from those of the renderer's own conversations.
@@ -403,7 +428,9 @@ impl<'a> Renderer<'a> {
         };
         let mut settings = vec![Map::new()];
         let mut seen: Vec<_> = signature(&Map::new()).into_iter().collect();
-        for (name, values) in self.kwargs() {
+        let mut tried = self.source.settings();
+        tried.retain(|(name, _)| !self.unset.contains(name));
+        for (name, values) in tried {
             for value in values {
                 let kwargs = Map::from_iter([(name.clone(), value)]);
                 match signature(&kwargs) {

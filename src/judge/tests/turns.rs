@@ -1,14 +1,14 @@
 //! Tests of the beginning and end of turns: prompts, anchors, and the text at the end of a conversation.
 
-use super::super::{UNMARKED, Unproved};
+use super::super::{PromptTail, UNMARKED, Unproved};
 use super::*;
 
 fn tails(judgement: &Judgement) -> Vec<(&str, Vec<&str>)> {
-    let tail = |unproved: &'_ Unproved| matches!(unproved, Unproved::PromptTail { .. });
+    let tail = |unproved: &'_ Unproved| matches!(unproved, Unproved::PromptTail(_));
     let tails = judgement.unproved.iter().filter(|unproved| tail(unproved));
     tails
         .map(|unproved| match unproved {
-            Unproved::PromptTail { tail, kwargs } => (
+            Unproved::PromptTail(PromptTail { tail, kwargs, .. }) => (
                 tail.as_str(),
                 kwargs.keys().map(AsRef::<str>::as_ref).collect(),
             ),
@@ -244,7 +244,7 @@ fn what_a_prompt_opens_and_no_render_shows_is_told() {
         &chat("{{ m.content }}", "<r>\n"),
         &fields(&[THINKING, REST]),
     );
-    assert_eq!(tails(&plain), [("<r>\n", vec![])]);
+    assert_eq!(tails(&plain), [("<bot><r>\n", vec![])]);
     assert!(plain.failures.is_empty());
     // A prompt that nothing was left out of is shown, and so is one that an answer with reasoning goes on from.
     for (answer, prompt) in [
@@ -273,7 +273,7 @@ fn a_prompt_that_closes_an_empty_reasoning_is_shown_around_a_reasoning() {
     // A response template that does not read an empty reasoning brings nothing back behind that prompt.
     let filled = THINKING.replace(r#""close": "</r>""#, r#""close_pattern": "(?<!<r>)</r>""#);
     let judgement = judged(&chat, &fields(&[&filled, REST]));
-    assert_eq!(tails(&judgement), [("</r>", vec!["think"])]);
+    assert_eq!(tails(&judgement), [("<r></r>", vec!["think"])]);
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn what_one_prompt_opens_another_answer_may_show() {
     let shallow = THINKING.replace(r#""open": "<r>""#, r#""open_pattern": "(?<!a\\.)<r>""#);
     let judgement = judged(&chat, &fields(&[&shallow, CONTENT]));
     assert!(judgement.failures.is_empty());
-    assert_eq!(tails(&judgement), [("r>", vec!["deep"])]);
+    assert_eq!(tails(&judgement), [("a.<r>", vec!["deep"])]);
 }
 
 #[test]

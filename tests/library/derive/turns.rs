@@ -483,3 +483,70 @@ fn a_marker_that_is_a_word_is_no_part_of_a_longer_one() {
         assert_eq!(content, Some(text), "{:?}", document);
     }
 }
+
+/// A chat template in which `prompt` is the prompt, and every answer begins with `<bot>`.
+fn prompted(prompt: &str) -> Derivation {
+    let text = format!(
+        "{{%- for m in messages -%}}<{{{{ 'bot' if m.role == 'assistant' else m.role }}}}>{{{{ m.content }}}}<end>{{%- endfor -%}}\
+         {{%- if add_generation_prompt -%}}{prompt}{{%- endif -%}}"
+    );
+    derive_text(&text).expect("derived")
+}
+
+/// The texts of the findings with this code.
+fn told(derivation: &Derivation, code: &str) -> String {
+    let all = derivation.report.findings.iter();
+    let texts = all.filter(|finding| finding.code == code);
+    texts.map(|finding| finding.text.as_str()).collect()
+}
+
+/// The answer is read behind the prompt as it is behind what answers begin with, though nothing proves that it is written so.
+#[test]
+fn a_prompt_that_begins_the_turn_with_another_header() {
+    let derivation = prompted("<assistant>");
+    assert_eq!(derivation.report.verdict, Verdict::ProvedInPart);
+    for code in ["prompt-not-shown", "prompt-header"] {
+        assert!(
+            told(&derivation, code).contains("\"<assistant>\""),
+            "{code}"
+        );
+    }
+    let template = ResponseTemplate::from_value(&derivation.document.to_value()).unwrap();
+    let message = parse_response("Hello<end>", template, "<user>Hi<end><assistant>", &[]);
+    assert_eq!(message.unwrap().get("content"), Some(&Value::from("Hello")));
+    // A prompt that goes on behind the whole header opens something.
+    let opening = prompted("<bot><plan>");
+    assert_eq!(opening.report.start_anchor, ["<bot>"]);
+    assert_eq!(told(&opening, "prompt-header"), "");
+}
+
+#[test]
+fn prompts_that_only_some_conversations_have_are_tried() {
+    for (prompt, of) in [
+        ("{{ '<cited>' if documents }}", "documents="),
+        (
+            "{{ '<as>' ~ response_format.type if response_format }}",
+            "response_format={\"type\": ",
+        ),
+        (
+            "{{ '<as>' if (options or {}).get('mode') == 'list' }}",
+            "options={\"mode\": \"list\"}",
+        ),
+        ("{{ '<long>' if budget and budget > 2000 }}", "budget=2001"),
+        ("{{ '<long>' if messages | length > 5 }}", "the prompt ends"),
+        (
+            "{{ '<deep>' if 'deeply' in messages[0].content }}",
+            "the prompt ends",
+        ),
+        (
+            "{{ '<deep>' if messages[0].content == 'think' }}",
+            "the prompt ends",
+        ),
+    ] {
+        let derivation = prompted(&format!("<bot>{prompt}"));
+        let told = told(&derivation, "prompt-not-shown");
+        assert_eq!(derivation.report.verdict, Verdict::ProvedInPart, "{prompt}");
+        assert!(told.contains(of), "{prompt}: {told}");
+    }
+    assert_eq!(prompted("<bot>").report.verdict, Verdict::Proved);
+}

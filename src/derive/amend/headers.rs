@@ -1,0 +1,148 @@
+//! Amendments for prompts that begin the turn otherwise than the start anchor does.
+//!
+//! A prompt may have a mark behind the anchor, as `<assistant><draft>` has under a kwarg, with tools or in a long conversation, and answers then stand behind it. What
+//! the prompt has behind the anchor would come back as the beginning of the message. Where messages do not come back, what their prompt begins the turn with is tried as
+//! an anchor as well, and taken if more of them come back and none is lost.
+//!
+//! A chat template may write `<|ai|>` before the answers of the history and `<|assistant|>` at the end of a prompt. No render has an answer behind such a prompt, so that
+//! its verdict stays what it is. But the anchor that was read from the answers is not in the prompt: whatever the prompt ends with would come back as the beginning of the
+//! message. Where the answers of the history come back behind the prompt as soon as its own last constants are an anchor as well, they become one. A prompt that has the
+//! anchor and goes on behind it, as `<ai><think>` does, opens something instead, and stays as it is.
+//!
+//! Each prompt that no answer goes on from costs a proof for each of the constants that it ends with, until one is taken. Most chat templates have no such prompt.
+
+use std::sync::Arc;
+
+use super::{Amended, Bench};
+use crate::chat_template::ANY_TEXT;
+use crate::derive::evidence::finding::Finding;
+use crate::derive::narrow::Proposal;
+use crate::derive::proof::Proof;
+use crate::judge::{PromptTail, RoundId, Unproved};
+use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
+use crate::value::json;
+
+/// How many marks are added to the start anchor.
+const MAX_MARKS: usize = 8;
+
+impl Amended {
+    /// Lets the turn begin behind a mark that only some prompts have behind the start anchor, where messages come back by it that did not.
+    pub(in crate::derive) fn begin_behind_marks(&mut self, bench: &Bench<'_>, engines: &[Engine]) {
+        while self.marks.len() < MAX_MARKS
+            && let Some((document, proof, mark)) = self.begun_behind_mark(bench, engines)
+        {
+            (self.document, self.proof) = (document, proof);
+            self.marks.push(mark);
+        }
+        self.findings.extend(Finding::marks(&self.marks));
+    }
+
+    /// Returns the response template with one more anchor, by which more messages come back, and that anchor.
+    fn begun_behind_mark(
+        &self,
+        bench: &Bench<'_>,
+        engines: &[Engine],
+    ) -> Option<(Document, Proof, String)> {
+        let literals = literals(&self.document)?;
+        let failing = self.proof.failing();
+        let mut headers: Vec<String> = Vec::new();
+        for failure in failing {
+            let header = begun_with(literals, &failure.found.prefix);
+            let header = header.filter(|header| !header.contains(ANY_TEXT));
+            if let Some(header) =
+                header.filter(|header| !headers.iter().any(|known| known == header))
+            {
+                headers.push(header.to_owned());
+            }
+        }
+        let proposals = headers.into_iter().map(|header| Proposal {
+            document: with_anchor(&self.document, literals, &header),
+            told: header,
+        });
+        let lost: Vec<RoundId> = failing.iter().map(|failure| failure.round).collect();
+        let all = bench.bringing_back(proposals, &lost, bench.scrutiny, engines, &self.document);
+        let mut proves = bench.brings_more_back(&self.proof);
+        let mut all = all.into_iter().take(MAX_MARKS);
+        all.find_map(|(_, template, proposal)| {
+            let proof = proves(&template)?;
+            Some((proposal.document, proof, proposal.told))
+        })
+    }
+
+    /// Lets the turn begin behind the last constants of prompts that begin it otherwise than answers do.
+    pub(in crate::derive) fn begin_behind_prompts(&mut self, bench: &Bench<'_>) {
+        let mut told = Vec::new();
+        while let Some((document, proof, header)) = self.begun_behind_one(bench) {
+            (self.document, self.proof) = (document, proof);
+            told.push(json::quote(&header));
+        }
+        if !told.is_empty() {
+            let told = told.join(", ");
+            let told = format!(
+                "a prompt begins the turn with {told}, and no answer of the history does; the turn is read behind it as it is behind what answers begin with"
+            );
+            self.findings.push(Finding::info("prompt-header", told));
+        }
+    }
+
+    /// Returns the response template with one more anchor, by which fewer prompts leave a text of their own in the message.
+    fn begun_behind_one(&self, bench: &Bench<'_>) -> Option<(Document, Proof, String)> {
+        let leaking = |proof: &Proof| tails(proof).filter(|tail| !tail.headers.is_empty()).count();
+        let before = leaking(&self.proof);
+        let mut keeps = bench.keeps(&self.proof);
+        let literals = literals(&self.document)?;
+        // Where the anchor is in the prompt, what follows it opens something, and no render shows what that is.
+        let has_anchor = |tail: &&PromptTail| {
+            literals
+                .iter()
+                .any(|known| tail.added.contains(known.trim()))
+        };
+        // What stands around a text that was made up may be anything.
+        let is_made_up = |tail: &&PromptTail| tail.added.contains(ANY_TEXT);
+        let headers = tails(&self.proof).filter(|tail| !has_anchor(tail) && !is_made_up(tail));
+        let mut headers = headers.flat_map(|tail| &tail.headers).filter_map(|header| {
+            let document = with_anchor(&self.document, literals, header);
+            let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
+            let proof = keeps(&Arc::new(template))?;
+            (leaking(&proof) < before).then(|| (document, proof, header.clone()))
+        });
+        headers.next()
+    }
+}
+
+/// The literals of the start anchor; `None` where it is a pattern.
+fn literals(document: &Document) -> Option<&[String]> {
+    match &document.start_anchor {
+        Delimiter::Literals(literals) => Some(literals),
+        Delimiter::Pattern(_) => None,
+    }
+}
+
+/// Returns what a prompt begins the turn with, from the last start anchor on, if that is more than the anchor.
+fn begun_with<'p>(literals: &[String], prompt: &'p str) -> Option<&'p str> {
+    let ends = literals.iter().filter_map(|literal| {
+        let at = prompt.rfind(literal.as_str())?;
+        Some((at + literal.len(), at))
+    });
+    let (end, at) = ends.max()?;
+    (!prompt[end..].trim().is_empty()).then(|| &prompt[at..])
+}
+
+/// The ends of prompts that no answer has.
+fn tails(proof: &Proof) -> impl Iterator<Item = &PromptTail> {
+    let unproved = proof.judgement.unproved.iter();
+    unproved.filter_map(|unproved| match unproved {
+        Unproved::PromptTail(tail) => Some(tail),
+        _ => None,
+    })
+}
+
+/// Returns the response template with one more literal that begins a turn, without those that end with it.
+fn with_anchor(document: &Document, literals: &[String], header: &str) -> Document {
+    let others = literals.iter().filter(|known| !known.ends_with(header));
+    let literals = others.cloned().chain([header.to_owned()]).collect();
+    Document {
+        start_anchor: Delimiter::Literals(literals),
+        ..document.clone()
+    }
+}
