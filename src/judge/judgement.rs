@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use crate::value::Map;
 use super::kind::Kind;
 use super::prompts;
 use super::rounds::{Group, LeftOut, Round, RoundId};
@@ -10,6 +9,7 @@ use super::survey;
 use super::trial::{Counterexample, Outcome, Tried};
 use super::unproved::Unproved;
 use super::{Case, Judge, Subject};
+use crate::value::Map;
 
 /// The reason for leaving out a message that makes no difference in the render.
 pub(crate) const NOT_SHOWN: &str = "not shown";
@@ -366,6 +366,16 @@ fn unproved(judge: &Judge<'_>, tried: &Tried<'_>, judgement: &Judgement) -> Vec<
     if survey.slots.distinct.is_empty() {
         let cut = survey::cut(&judge.renderer, &survey.plain);
         unproved.extend(cut.map(Unproved::Cut));
+    }
+    for group in judge.calling.iter().filter_map(|group| group.get()) {
+        for round in &group.rounds {
+            let name = round.function_asked_for().map(str::to_owned);
+            let function = name
+                .map(Unproved::Function)
+                .filter(|it| !unproved.contains(it));
+            let is_lost = || tried.run(round, &group.manner, &judge.renderer).is_lost();
+            unproved.extend(function.filter(|_| is_lost()));
+        }
     }
     let groups =
         std::iter::once(&survey.plain).chain(judge.calling.iter().filter_map(|group| group.get()));

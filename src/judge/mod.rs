@@ -205,7 +205,8 @@ impl<'a> Judge<'a> {
         let tried = self.tried(subject);
         let lost_of = |calling: Option<usize>, group: &Group| {
             let rounds = group.rounds.iter().enumerate();
-            let beside = rounds.filter(|(_, round)| round.probe.is_beside);
+            let beside = rounds
+                .filter(|(_, round)| round.probe.is_beside && round.function_asked_for().is_none());
             let lost = beside
                 .filter(|(_, round)| !tried.run(round, &group.manner, &self.renderer).is_back());
             let lost = lost.map(|(index, _)| RoundId { calling, index });

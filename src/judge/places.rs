@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use super::manner::Manner;
-use super::message::{Assistant, function_name};
+use super::message::{Assistant, Call, function_name, tool_for};
 use super::probes;
 use super::renderer::{Conversation, Renderer};
 use super::shown;
@@ -15,9 +15,10 @@ use crate::value::{Map, Value, json};
 /// How many settings of the kwargs are tried; beyond that they repeat each other.
 const MAX_SETTINGS: usize = 8;
 
-/// How many exchanges a long conversation has, and how many constants are put into messages.
+/// How many exchanges a long conversation has, how many tools one with many has, and how many constants are put into messages.
 const LONG: usize = 4;
-const MAX_ASKED: usize = 16;
+const MANY: usize = 12;
+pub(super) const MAX_ASKED: usize = 16;
 
 /// How many conversations like the others a chat template must have steps left for, for unusual ones to be rendered as well.
 const MOST_UNUSUAL: u64 = 2000;
@@ -242,31 +243,82 @@ pub(super) fn places(
     if each.saturating_mul(MOST_UNUSUAL) > renderer.steps_left() {
         return places;
     }
-    for conversation in users
-        .first()
-        .map(|user| unusual(renderer, user, manner))
-        .into_iter()
-        .flatten()
-    {
-        let found = prompted(renderer, &[conversation], &settings[..1], manner);
-        let is_new = |at: &Rc<Prompted>| places.iter().all(|known| known.told() != at.told());
-        let found: Vec<_> = found.into_iter().filter(is_new).collect();
-        places.extend(found);
-    }
+    let unusual = unusual(renderer, users, manner);
+    add_other(renderer, &mut places, unusual, manner);
     places
 }
 
-/// Conversations that few chat templates write another prompt after: a long one, and those in which a message has a constant that the chat template
+/// Adds those of the conversations behind which the prompt ends as behind none of the places, or an answer is written otherwise.
+pub(super) fn add_other(
+    renderer: &Renderer<'_>,
+    places: &mut Vec<Rc<Prompted>>,
+    conversations: impl IntoIterator<Item = Conversation>,
+    manner: &Manner,
+) {
+    let answer = Assistant::saying(probes::CONTENT).thinking(probes::REASONING);
+    let answer = Assistant {
+        calls: vec![probes::call(0)],
+        ..answer
+    };
+    let answer = manner.write(&answer, None);
+    let shown = |place: &Conversation| {
+        let prompt = renderer.prompt(place, manner).ok()?;
+        // Where the last words are not found, nothing tells where the turn begins.
+        let end = Some(place.end_in(&prompt)).filter(|end| *end > 0)?;
+        let full = renderer.answered(place, &answer, manner);
+        let answer = full.map(|full| full[place.end_in(&full)..].to_owned());
+        Some((prompt[end..].to_owned(), answer.ok()))
+    };
+    let mut seen: Vec<_> = places.iter().map(|at| shown(&at.place)).collect();
+    for conversation in conversations {
+        let found = Some(shown(&conversation)).filter(Option::is_some);
+        if let Some(found) = found.filter(|found| !seen.contains(found)) {
+            seen.push(found);
+            places.extend(prompted(renderer, &[conversation], &[Map::new()], manner));
+        }
+    }
+}
+
+/// A tool whose name ends with the number.
+fn numbered_tool(number: usize) -> Value {
+    named_tool(&format!("{}_{number}", probes::call(number).name))
+}
+
+/// The tool with this name.
+fn named_tool(name: &str) -> Value {
+    tool_for(&Call {
+        name: name.to_owned(),
+        ..probes::call(0)
+    })
+}
+
+/// Conversations that few chat templates write another prompt after: a long one, those with many tools and with tools that the chat template asks for, and those in which a message has a constant that the chat template
 /// asks for, as it asks a system message for `/no_think`.
-fn unusual(renderer: &Renderer<'_>, user: &Conversation, manner: &Manner) -> Vec<Conversation> {
+fn unusual(renderer: &Renderer<'_>, users: &[Conversation], manner: &Manner) -> Vec<Conversation> {
+    let Some(user) = users.first() else {
+        return Vec::new();
+    };
     let earlier = manner.write(&Assistant::saying(probes::EARLIER), None);
     let again = renderer.said("user", probes::USER_AGAIN);
     let exchanges = std::iter::repeat_n([earlier, again], LONG).flatten();
     let mut long = user.and(exchanges);
     long.label = "in a long conversation";
     let mut conversations = vec![long];
-    let templates = renderer.source().templates.iter();
-    let asked = templates.flat_map(|(_, template)| template.asked());
+    // Behind the last words, each list of tools is another text.
+    let is_listed_before = |place: &&Conversation| {
+        let history = renderer.history(place, manner);
+        place.tools.is_some() && history.is_ok_and(|history| !lists_tools(place, &history))
+    };
+    if let Some(tooled) = users.iter().find(is_listed_before) {
+        let mut many = tooled.clone();
+        many.label = "with many tools";
+        many.tools = Some((0..MANY).map(numbered_tool).collect());
+        let mut asked = tooled.clone();
+        asked.label = "with a tool that the chat template asks for";
+        asked.tools = Some(renderer.named().take(MAX_ASKED).map(named_tool).collect());
+        conversations.extend([many, asked]);
+    }
+    let asked = renderer.asked();
     for constant in asked.filter(|text| !text.trim().is_empty()).take(MAX_ASKED) {
         let mut system = user.clone();
         system.label = "with a system message that the chat template asks for";
@@ -278,11 +330,6 @@ fn unusual(renderer: &Renderer<'_>, user: &Conversation, manner: &Manner) -> Vec
         let word = word.and([renderer.said("user", &text)]);
         conversations.extend([system, word]);
     }
-    // Where the last words are not found, nothing tells where the turn begins.
-    conversations.retain(|place| {
-        let prompt = renderer.prompt(place, manner);
-        prompt.is_ok_and(|prompt| place.end_in(&prompt) > 0)
-    });
     conversations
 }
 
@@ -292,25 +339,35 @@ pub(super) fn prompted(
     settings: &[Map],
     manner: &Manner,
 ) -> Vec<Rc<Prompted>> {
-    let places = conversations
-        .iter()
-        .flat_map(|place| settings.iter().map(|kwargs| place.under(kwargs)));
-    places
-        .filter_map(|place| {
-            // A conversation that the chat template refuses is left out: it shows nothing.
-            let prompt = renderer.prompt(&place, manner).ok()?;
-            let history = renderer.history(&place, manner).ok();
-            let unasked = history.as_ref() == Some(&prompt);
-            let listed = history.filter(|history| lists_tools(&place, history));
-            Some(Rc::new(Prompted {
-                listed,
-                trailer: trailer(renderer, &place, manner),
-                place,
-                prompt,
-                unasked,
-            }))
-        })
-        .collect()
+    let of_one = |conversation: &Conversation| {
+        let under = settings.iter().map(|kwargs| conversation.under(kwargs));
+        let mut places: Vec<Prompted> = under
+            .filter_map(|place| {
+                // A conversation that the chat template refuses is left out: it shows nothing.
+                let prompt = renderer.prompt(&place, manner).ok()?;
+                let history = renderer.history(&place, manner).ok();
+                let unasked = history.as_ref() == Some(&prompt);
+                let listed = history.filter(|history| lists_tools(&place, history));
+                Some(Prompted {
+                    listed,
+                    trailer: trailer(renderer, &place, manner),
+                    place,
+                    prompt,
+                    unasked,
+                })
+            })
+            .collect();
+        // Where a kwarg adds to a prompt that is empty without it, the turn begins right behind the conversation.
+        let is_empty = places.first().is_some_and(|usual| usual.unasked);
+        if is_empty && places.iter().any(|place| !place.unasked) {
+            for place in &mut places {
+                place.unasked = false;
+            }
+        }
+        places
+    };
+    let places = conversations.iter().flat_map(of_one);
+    places.map(Rc::new).collect()
 }
 
 /// Returns true if the names of the conversation's tools stand behind its last words.

@@ -38,6 +38,19 @@ const COMMON: &str = "Marigold ends here, and the end of it begins another part.
 const LINES: &str = "Marigold weekend\nend of it, nonstop\nstop there, undone\ndone with that recall\ncall again, unfinal\nfinal as well, hand tool\n\
     tool by tool, rethink\nthink again thicket";
 
+/// How often the sentence of a long text is said: chat templates that ask for the length of a text ask for a few hundred characters.
+const LONG: usize = 16;
+
+/// An answer with a reasoning, each of many sentences.
+fn long() -> Probe {
+    let sentences = |words: [&str; 2]| {
+        let [first, last] = words;
+        format!("{first} goes on, and says the same once more. ").repeat(LONG) + last
+    };
+    let answer = Assistant::saying(&sentences(["Marigold", "thicket"]));
+    prose(answer.thinking(&sentences(["Lantern", "wharf"])))
+}
+
 /// Answers as models write them. Each begins and ends with a word or a number by which it can be found in a render.
 const CONTENTS: [&str; 10] = [
     "{\"marigold\": [\"thicket\", 1], \"orchard\": null}",
@@ -125,6 +138,7 @@ pub(super) fn without_calls(thorough: bool) -> Vec<Probe> {
             ..other(Assistant::saying(CONTENT).thinking(REASONING))
         },
     ];
+    probes.push(long());
     // A message with reasoning and no content: what is left of a model that was stopped right after its reasoning.
     probes.push(prose(Assistant::saying("").thinking(REASONING)));
     let common = || PROSE.iter().chain([&COMMON, &LINES]);
@@ -296,6 +310,14 @@ pub(super) fn with_calls_and_characters(
 }
 
 /// The first call, with another value for its first argument.
+/// The first call, of the function with this name.
+pub(super) fn calling_function(name: &str) -> Assistant {
+    Assistant::calling([Call {
+        name: name.to_owned(),
+        ..call(0)
+    }])
+}
+
 fn calling_with(value: Value) -> Assistant {
     let mut call = call(0);
     if let Some(first) = call.arguments.values_mut().next() {

@@ -364,6 +364,22 @@ impl<'a> Renderer<'a> {
         self.rendered.get()
     }
 
+    /// The constants that the chat template compares anything with, or looks for in a text.
+    pub(super) fn asked(&self) -> impl Iterator<Item = &'a str> {
+        let templates = self.source.templates.iter();
+        let asked = templates.flat_map(|(_, template)| template.asked());
+        asked.map(String::as_str)
+    }
+
+    /// Those of the constants that may be names of functions.
+    pub(super) fn named(&self) -> impl Iterator<Item = &'a str> {
+        self.asked().filter(|text| {
+            let mut characters = text.chars();
+            characters.next().is_some_and(char::is_alphabetic)
+                && characters.all(|c| c.is_alphanumeric() || c == '_')
+        })
+    }
+
     pub(super) fn source(&self) -> &'a ChatTemplateSource {
         self.source
     }

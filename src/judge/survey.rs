@@ -9,8 +9,8 @@ use super::characters::{self, Beside};
 use super::everyday;
 use super::manner::Manner;
 use super::message::{Assistant, CALLS_KEY, tool_for, tool_result};
-use super::places::{Prompted, Settings, places, prompted, settings, users};
-use super::probes;
+use super::places::{MAX_ASKED, Prompted, Settings, add_other, places, prompted, settings, users};
+use super::probes::{self, Probe};
 use super::renderer::{Conversation, Renderer};
 use super::rounds::{Group, Seen};
 use super::slots::{self, Slots};
@@ -84,7 +84,7 @@ impl Survey {
         let mut places = places(renderer, &users, &settings, &manner);
         // Where no call is shown a tool's result may be.
         if let Some(user) = users.first().filter(|_| calling.is_empty()) {
-            let after = after_tool(renderer, user, &manner);
+            let after = after_tool(renderer, user, &manner, "");
             let after = prompted(renderer, &[after], &settings, &manner);
             let is_shown = |at: &Rc<Prompted>| at.prompt.contains(probes::TOOL_RESULT);
             places.extend(after.into_iter().filter(is_shown));
@@ -93,9 +93,6 @@ impl Survey {
         let mut plain = Group::new(manner, &header);
         let mut said = probes::without_calls(setup.thorough);
         let constants: Vec<&str> = constants(renderer).collect();
-        let templates = renderer.source().templates.iter();
-        let asked = templates.flat_map(|(_, template)| template.asked());
-        let asked = asked.map(String::as_str);
         let turns = turns::of(renderer, &users, &settings, &plain.manner, calling.first());
         said.extend(probes::speaking_words(constants.iter().copied(), |word| {
             turns.says(word)
@@ -116,7 +113,7 @@ impl Survey {
         for probes in [
             probes::with_characters(&beside.characters),
             probes::with_characters(&beside.between),
-            probes::beginning_with(&characters::asked_for(asked, &beside.characters)),
+            probes::beginning_with(&characters::asked_for(renderer.asked(), &beside.characters)),
             everyday::of_every_day(&constants),
             probes::with_longer_words(&beside.longer),
             ordinary.clone(),
@@ -152,8 +149,14 @@ impl Survey {
         let mut places = places(renderer, &users, &self.settings, manner);
         let tooled = users.iter().find(|place| place.tools.is_some());
         if let Some(tooled) = tooled {
-            let after = after_tool(renderer, tooled, manner);
+            let after = after_tool(renderer, tooled, manner, "");
             places.extend(prompted(renderer, &[after], &self.settings, manner));
+            if !self.is_slow {
+                let asked = renderer.asked().take(MAX_ASKED);
+                let after =
+                    asked.map(|text| after_tool(renderer, tooled, manner, &format!(" {text}")));
+                add_other(renderer, &mut places, after, manner);
+            }
         }
         let mut group = Group::new(manner.clone(), &self.plain.header);
         let with_tools: Vec<_> = places
@@ -193,16 +196,44 @@ impl Survey {
         if !self.is_slow {
             beside.extend(everyday::ordinary_with_calls());
         }
+        if let Some(tooled) = tooled {
+            beside.extend(written_otherwise(renderer, tooled, manner));
+        }
         group.fill_first(renderer, &with_tools, &beside);
         group
     }
 }
 
-/// The conversation that goes on with a call and its result.
-fn after_tool(renderer: &Renderer<'_>, place: &Conversation, manner: &Manner) -> Conversation {
+/// Calls of functions that the chat template asks for by their names, and writes otherwise than calls of others.
+fn written_otherwise(renderer: &Renderer<'_>, place: &Conversation, manner: &Manner) -> Vec<Probe> {
+    let rendered = |message: &Assistant| {
+        let message = manner.write(message, None);
+        let full = renderer.answered(place, &message, manner).ok()?;
+        Some(full[place.end_in(&full)..].to_owned())
+    };
+    let other = probes::call(0).name;
+    let Some(usual) = rendered(&probes::calling_function(&other)) else {
+        return Vec::new();
+    };
+    let calls = renderer.named().take(MAX_ASKED).filter_map(|name| {
+        let message = probes::calling_function(name);
+        let full = rendered(&message)?;
+        (full.replace(name, &other) != usual.replace(name, &other)).then(|| probes::beside(message))
+    });
+    calls.collect()
+}
+
+/// The conversation that goes on with a call and its result, which ends with this text.
+fn after_tool(
+    renderer: &Renderer<'_>,
+    place: &Conversation,
+    manner: &Manner,
+    end: &str,
+) -> Conversation {
     let call = probes::call(2);
     let calling = manner.write(&Assistant::calling([call.clone()]), None);
-    let result = renderer.divided(tool_result(&call, probes::TOOL_RESULT));
+    let text = format!("{}{end}", probes::TOOL_RESULT);
+    let result = renderer.divided(tool_result(&call, &text));
     Conversation {
         label: "after a tool's result",
         after_tool: true,

@@ -11,6 +11,8 @@ pub(crate) enum Unproved {
     PromptTail(PromptTail),
     /// Calls that the chat template asks for and does not show in any manner; with its own words where it refuses them.
     Calls(Option<String>),
+    /// A function whose calls the chat template writes otherwise than those of others, so that they do not come back.
+    Function(String),
     /// A constant at which the chat template cuts an answer, dropping the text before it. A model may write both, and no render shows it.
     Cut(String),
     /// Messages before which no marker begins their turn in the render, although their prompt has one.

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::outcome::Outcome;
 use super::subject::{self, Subject};
 use crate::derive::probe;
+use crate::derive::render::conversation::Context;
 use crate::value::json::{self, Format};
 use crate::value::{Map, Value};
 
@@ -60,8 +61,22 @@ pub enum ToolsPlace {
     End,
 }
 
+/// A conversation with tools: a user's message, and a system message before it where the template prints tools only with one.
+fn asked(subject: &Subject<'_>) -> Context {
+    let plain = subject.talk(true, [subject::user()]);
+    let shows = |context: &Context| {
+        let prompt = subject.renderer.prompt(context);
+        prompt.is_ok_and(|prompt| prompt.contains(&probe::call(0).name))
+    };
+    let with_system = || subject.talk(true, [subject::system(), subject::user()]);
+    match plain.tools.is_none() || shows(&plain) {
+        true => plain,
+        false => Some(with_system()).filter(shows).unwrap_or(plain),
+    }
+}
+
 pub(in crate::derive) fn outcome(subject: &Subject<'_>) -> Outcome {
-    let context = subject.talk(true, [subject::user()]);
+    let context = asked(subject);
     if context.tools.is_none() {
         // The template renders nothing with tools.
         let tools = vec![probe::tool_for(&probe::call(0))];
@@ -75,7 +90,7 @@ pub(super) fn read(subject: &Subject<'_>) -> Tools {
     let tool = probe::tool_for(&probe::call(0));
     let function = tool.get("function").cloned().unwrap_or_default();
     let outcome = outcome(subject);
-    let context = subject.talk(true, [subject::user()]);
+    let context = asked(subject);
     let text = subject.renderer.prompt(&context).unwrap_or_default();
     let shown = outcome.is_rendered();
     let mut reads: Vec<String> = subject
@@ -100,7 +115,7 @@ pub(super) fn read(subject: &Subject<'_>) -> Tools {
 }
 
 fn rendered(subject: &Subject<'_>, tools: Vec<Value>) -> Outcome {
-    let mut context = subject.talk(true, [subject::user()]);
+    let mut context = asked(subject);
     context.tools = Some(tools.into());
     Outcome::of(&subject.renderer.prompt(&context), &[&probe::call(0).name])
 }
@@ -158,14 +173,10 @@ fn sorted(value: &Value) -> Value {
 }
 
 fn place(subject: &Subject<'_>) -> Option<ToolsPlace> {
-    let context = subject.talk(
-        true,
-        [
-            subject::user(),
-            subject.answer(probe::OTHER_CONTENT),
-            subject::user_again(),
-        ],
-    );
+    let mut context = asked(subject);
+    let further = [subject.answer(probe::OTHER_CONTENT), subject::user_again()];
+    let further = further.map(|message| subject.divided(message));
+    context.history.extend(further);
     let text = subject.renderer.prompt(&context).ok()?;
     let tools = text.find(&probe::call(0).name)?;
     Some(if tools < text.find(probe::USER)? {

@@ -266,6 +266,12 @@ fn unproved(unproved: &Unproved) -> Finding {
                 None => "the chat template asks for tool calls and renders none in any manner that was tried".to_owned(),
             },
         ),
+        Unproved::Function(name) => Finding::warning(
+            "function-not-read",
+            format!(
+                "the chat template writes calls of `{name}` otherwise than calls of other functions, and they do not come back"
+            ),
+        ),
         Unproved::Cut(constant) => Finding::warning(
             "answer-cut",
             format!(

@@ -159,6 +159,9 @@ pub(in crate::derive) fn candidates(
     candidates
 }
 
+/// The name of the candidate that takes the end of the conversation for the beginning of the turn.
+const BEHIND: &str = "what the conversation ends with";
+
 /// The name of the candidate that takes all of a generation prompt for the beginning of the turn.
 const WHOLE: &str = "whole";
 
@@ -221,6 +224,8 @@ pub(in crate::derive) fn read(
     let mut gap: Vec<Beginning> = Vec::new();
     // The text that all prompts end with, where they differ before it.
     let mut tail: Option<String> = None;
+    // True if the prompt adds nothing under the first of the settings.
+    let mut is_empty = false;
     let mut before: Option<String> = None;
     // The markers before an answer that all prompts have as well.
     let mut both: Option<Vec<String>> = None;
@@ -236,6 +241,7 @@ pub(in crate::derive) fn read(
             false => renderer.pieces.shared_start(&prompt, &history),
         };
         let adds_nothing = begin == prompt.len();
+        is_empty |= adds_nothing && kwargs.is_empty();
         for content in [probe::CONTENT, probe::OTHER_CONTENT] {
             let Ok(turn) = renderer.turn(&context, &dialect.write(&Assistant::saying(content)))
             else {
@@ -344,7 +350,10 @@ pub(in crate::derive) fn read(
             },
         })
     };
-    match (header, evidence) {
+    // Where only a kwarg adds to the prompt, the turn begins right behind the conversation.
+    let behind = gap.iter().find(|beginning| beginning.name == BEHIND);
+    let behind = behind.filter(|_| is_empty && evidence.is_some()).cloned();
+    let others = match (header, evidence) {
         (Some(marker), Some(evidence)) if !marker.trim().is_empty() => {
             let ending = ending(&evidence);
             let whole = Beginning {
@@ -404,7 +413,8 @@ pub(in crate::derive) fn read(
             gap.into_iter().chain(both).collect()
         }
         _ => gap,
-    }
+    };
+    behind.into_iter().chain(others).collect()
 }
 
 /// Returns the last markers of the first of these texts that stand in all of them one after the other, without the white space around them.
@@ -590,7 +600,7 @@ fn read_gap(
         let own = whole.strip_suffix(&answer[..answer.find(content)?])?;
         (own.len() < whole.len()).then(|| {
             (
-                "what the conversation ends with",
+                BEHIND,
                 "the answer goes on from it, and there is no generation prompt",
                 renderer.pieces.last_token(own),
             )

@@ -550,3 +550,66 @@ fn prompts_that_only_some_conversations_have_are_tried() {
     }
     assert_eq!(prompted("<bot>").report.verdict, Verdict::Proved);
 }
+
+/// Without the kwarg the prompt adds nothing to the conversation, and the model begins right behind it.
+#[test]
+fn a_prompt_to_which_only_a_kwarg_adds() {
+    let text = "{%- for m in messages -%}{%- if m.role == 'assistant' -%}\
+        {{- '<think>' + (m.thinking or '') + '</think>' -}}{{ m.content }}<stop>\
+        {%- else -%}<{{ m.role }}>{{ m.content }}</{{ m.role }}>{%- endif -%}{%- endfor -%}\
+        {%- if add_generation_prompt and thinking is defined -%}{{ '<think>' if thinking else '<think></think>' }}{%- endif -%}";
+    let derivation = derive_text(text).expect("derived");
+    let found = &derivation.report.findings;
+    assert_eq!(derivation.report.verdict, Verdict::Proved, "{found:#?}");
+    let template = ResponseTemplate::from_value(&derivation.document.to_value()).unwrap();
+    let template = Arc::new(template);
+    for (prompt, response) in [
+        ("<user>Hi</user>", "<think>Hm</think>Hello<stop>"),
+        ("<user>Hi</user><think>", "Hm</think>Hello<stop>"),
+    ] {
+        let message = parse_response(response, template.clone(), prompt, &[]).unwrap();
+        let [thought, said] = ["thinking", "content"].map(|key| message.get(key).cloned());
+        assert_eq!(
+            (thought, said),
+            (Some(Value::from("Hm")), Some(Value::from("Hello"))),
+            "{prompt}"
+        );
+    }
+}
+
+/// What only some tools change of a call: the name of the function, and how many there are.
+#[test]
+fn calls_that_are_written_otherwise_with_some_tools() {
+    let calls = |test: &str| {
+        let one = "{{ call.function | tojson }}";
+        turns(
+            &format!(
+                "{{{{ m.content or '' }}}}{{% for call in m.tool_calls or [] %}}{{% if {test} %}}<run>{one}</run>{{% else %}}<call>{one}</call>{{% endif %}}{{% endfor %}}"
+            ),
+            "<bot>",
+        )
+    };
+    let named = calls("call.function.name == 'python'");
+    assert_eq!(named.report.verdict, Verdict::ProvedInPart);
+    assert!(told(&named, "function-not-read").contains("`python`"));
+    let given = calls("tools and 'python' in (tools | map(attribute='function.name'))");
+    let many = calls("tools and tools | length > 6");
+    for derivation in [given, many] {
+        let findings = &derivation.report.findings;
+        assert_ne!(derivation.report.verdict, Verdict::Proved, "{findings:#?}");
+    }
+    assert_eq!(calls("false").report.verdict, Verdict::Proved);
+}
+
+/// Texts of a few hundred characters may be written in another way than short ones.
+#[test]
+fn a_long_reasoning_that_is_written_otherwise() {
+    let thought = |open: &str| {
+        let turn = format!(
+            "{{% if m.thinking %}}{open}{{{{ m.thinking }}}}</t>{{% endif %}}{{{{ m.content }}}}"
+        );
+        turns(&turn, "<bot>").report.rounds.failed
+    };
+    assert_eq!(thought("<t>"), 0);
+    assert!(thought("{{ '<long>' if m.thinking | length > 300 else '<t>' }}") > 0);
+}
