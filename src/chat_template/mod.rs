@@ -55,6 +55,7 @@ pub use reads::{Read, Reads};
 pub use rules::Rules;
 pub(crate) use run::{PrintedLists, PrintedTools};
 pub(crate) use shapes::ANY_TEXT;
+pub(crate) use source::DOCUMENTS;
 pub use source::{ChatTemplateSource, from_config, from_text, load};
 pub(crate) use syntax::tags::{Kind as TagKind, Tag, tags};
 pub use tokens::TokenLists;

@@ -13,7 +13,7 @@ use crate::value::{Map, Value, json};
 const GIVEN: [&str; 4] = ["messages", "tools", "documents", "add_generation_prompt"];
 
 /// The documents for retrieval, which are no part of most conversations.
-const DOCUMENTS: &str = "documents";
+pub(crate) const DOCUMENTS: &str = "documents";
 
 /// How many variables are tried as kwargs, and how many constants of each.
 const MAX_KWARGS: usize = 64;
@@ -165,8 +165,8 @@ impl ChatTemplateSource {
     }
 
     /// The variables that make a difference beside the conversation, each with the values worth trying: true, false, and each
-    /// constant that a template compares it with, and objects and lists that have what it asks of them. At most 64 variables, and 18 values of each. What
-    /// the template itself sets to something of the conversation is none of them.
+    /// constant that a template compares it with. At most 64 variables, and 18 values of each. What the template itself sets to something of the
+    /// conversation is none of them.
     pub fn kwargs(&self) -> Vec<(String, Vec<Value>)> {
         let mut found: Vec<(String, Vec<Value>)> = Vec::new();
         for (_, template) in &self.templates {
@@ -185,9 +185,15 @@ impl ChatTemplateSource {
         found
     }
 
-    /// The kwargs, and documents where a template reads any: what a conversation may be rendered with beside its messages and tools. Most conversations
-    /// have no documents, so that they are tried as a kwarg is.
+    /// The kwargs, also with objects and lists that have what a template asks of them, and documents where a template reads any: what a conversation may be
+    /// rendered with beside its messages and tools. Most conversations have no documents, so that they are tried as a kwarg is.
     pub(crate) fn settings(&self) -> Vec<(String, Vec<Value>)> {
+        let mut kwargs = self.kwargs();
+        for (name, values) in &mut kwargs {
+            for (_, template) in &self.templates {
+                values.extend(template.shaped(name).into_iter().take(MAX_VALUES));
+            }
+        }
         let mut templates = self.templates.iter();
         let reads = templates.find(|(_, template)| {
             let mut variables = template.variables().iter();
@@ -195,15 +201,15 @@ impl ChatTemplateSource {
         });
         let documents =
             reads.map(|(_, template)| (DOCUMENTS.to_owned(), vec![documents(template)]));
-        self.kwargs().into_iter().chain(documents).collect()
+        kwargs.into_iter().chain(documents).collect()
     }
 }
 
-/// True, false, and what a template compares a variable with or asks of it.
+/// True, false, and what a template compares a variable with.
 fn worth_trying(template: &ChatTemplate, name: &str) -> Vec<Value> {
     let mut values = vec![Value::Bool(true), Value::Bool(false)];
     let constants = template.candidates(name).iter().cloned();
-    for value in constants.chain(template.shaped(name)).take(MAX_VALUES) {
+    for value in constants.take(MAX_VALUES) {
         if !values.contains(&value) {
             values.push(value);
         }

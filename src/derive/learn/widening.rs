@@ -184,7 +184,17 @@ impl Edit {
                 }
                 // The pattern captures something that the new text would not give.
                 Delimiter::Pattern(pattern) if pattern.contains("(?P<") => return None,
-                other => Delimiter::pattern(either(&source(other), &written)),
+                other => {
+                    let source = source(other);
+                    // Where white space behind one marker belongs to it, white space behind another one would be a text of its own.
+                    let takes_space =
+                        source.contains("\\s*|") || source.trim_end_matches(')').ends_with("\\s*");
+                    let end = match self.side == Side::Close && takes_space {
+                        true => "\\s*",
+                        false => "",
+                    };
+                    Delimiter::pattern(either(&source, &format!("{written}{end}")))
+                }
             }),
             How::Beside if text.is_empty() => None,
             How::Beside => {

@@ -428,9 +428,7 @@ impl<'a> Renderer<'a> {
         };
         let mut settings = vec![Map::new()];
         let mut seen: Vec<_> = signature(&Map::new()).into_iter().collect();
-        let mut tried = self.source.settings();
-        tried.retain(|(name, _)| !self.unset.contains(name));
-        for (name, values) in tried {
+        for (name, values) in self.settings_to_try() {
             for value in values {
                 let kwargs = Map::from_iter([(name.clone(), value)]);
                 match signature(&kwargs) {
@@ -445,10 +443,17 @@ impl<'a> Renderer<'a> {
         settings
     }
 
+    /// The variables worth setting, and documents, each with the values worth trying.
+    fn settings_to_try(&self) -> Vec<(String, Vec<Value>)> {
+        let mut settings = self.source.settings();
+        settings.retain(|(name, _)| !self.unset.contains(name));
+        settings
+    }
+
     /// The variables worth setting, each with the values worth trying.
     pub(in crate::derive) fn kwargs(&self) -> Vec<(String, Vec<Value>)> {
-        let mut kwargs = self.source.kwargs();
-        kwargs.retain(|(name, _)| !self.unset.contains(name));
+        let mut kwargs = self.settings_to_try();
+        kwargs.retain(|(name, _)| name != chat_template::DOCUMENTS);
         kwargs
     }
 
