@@ -495,23 +495,9 @@ impl<'t> Walk<'t> {
 
     /// Returns the variable from outside that an expression has the value of, where that is given: `enable_thinking | default(true)` is about
     /// `enable_thinking`, and so are `enable_thinking or false` and what was set to any of these.
-    fn variable_of(&self, expr: &Expr) -> Option<&'t str> {
-        match &expr.kind {
-            ExprKind::Var(name) => {
-                let alias = || self.aliases.get(name).copied();
-                self.free(*name).or_else(alias)
-            }
-            ExprKind::Filter {
-                subject: Some(subject),
-                ..
-            } => self.variable_of(subject),
-            ExprKind::If { then, .. } => self.variable_of(then),
-            ExprKind::Chain(first, rest) => {
-                let is_or = |(op, _): &(BinaryOp, Expr)| matches!(op, BinaryOp::Or);
-                rest.iter().all(is_or).then(|| self.variable_of(first))?
-            }
-            _ => None,
-        }
+    fn variable_of(&self, expr: &'t Expr) -> Option<&'t str> {
+        let place = self.place_of(expr)?;
+        place.path.is_empty().then_some(place.variable)
     }
 
     fn candidate(&mut self, subject: &'t Expr, value: Value) {
@@ -538,15 +524,17 @@ impl<'t> Walk<'t> {
 
     /// Returns the place that an expression has the value of: a variable from outside, or a member or an item of one.
     fn place_of(&self, expr: &'t Expr) -> Option<Place<'t>> {
-        if let Some(variable) = self.variable_of(expr) {
-            return Some(Place {
-                variable,
-                path: Vec::new(),
-            });
-        }
         let key = |text: &str| Step::Key(text.to_owned());
         match &expr.kind {
-            ExprKind::Var(name) => self.parts.get(name).cloned(),
+            ExprKind::Var(name) => {
+                let alias = || self.aliases.get(name).copied();
+                let variable = self.free(*name).or_else(alias);
+                let whole = variable.map(|variable| Place {
+                    variable,
+                    path: Vec::new(),
+                });
+                whole.or_else(|| self.parts.get(name).cloned())
+            }
             ExprKind::Attr(subject, name) => {
                 Some(self.place_of(subject)?.and(key(self.tree.name(*name))))
             }

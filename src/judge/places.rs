@@ -205,6 +205,7 @@ pub(super) fn is_given(text: &str, kwargs: &Map) -> bool {
     kwargs.values().any(|value| is_in(text, value))
 }
 
+/// Returns true if a text is the value, or a part of it, as a chat template writes it.
 fn is_in(text: &str, value: &Value) -> bool {
     let is_part = match value {
         Value::String(given) => given == text || json::quote(given) == text,
@@ -292,8 +293,8 @@ fn named_tool(name: &str) -> Value {
     })
 }
 
-/// Conversations that few chat templates write another prompt after: a long one, those with many tools and with tools that the chat template asks for, and those in which a message has a constant that the chat template
-/// asks for, as it asks a system message for `/no_think`.
+/// Conversations that few chat templates write another prompt after: a long one, those with many tools and with tools that the chat template
+/// asks for, and those in which a message has a constant that it asks for, as it asks a system message for `/no_think`.
 fn unusual(renderer: &Renderer<'_>, users: &[Conversation], manner: &Manner) -> Vec<Conversation> {
     let Some(user) = users.first() else {
         return Vec::new();

@@ -16,7 +16,7 @@ use super::places::{Prompted, is_given};
 use super::rounds::{Round, RoundId};
 use super::trial::Tried;
 use super::unproved::{PromptTail, Unproved};
-use crate::chat_template::Origin;
+use crate::chat_template::{Origin, Run};
 use crate::text::{behind, common_prefix, common_suffix, ends_alike};
 use crate::value::{Value, python};
 
@@ -49,11 +49,15 @@ pub(super) fn unshown(judge: &Judge<'_>, tried: &Tried<'_>) -> Vec<Unproved> {
             && !is_around_nothing(judge, tried, &here)
         {
             let begin = begin(judge, &round.place);
+            let traced = judge
+                .renderer
+                .traced_prompt(&round.place.place, &judge.survey.plain.manner);
+            let runs = traced.map(|traced| traced.runs).unwrap_or_default();
             found.push(PromptTail {
-                tail: whole_constant(judge, &round.place, begin, tail).to_owned(),
+                tail: whole_constant(&runs, begin, prompt, tail).to_owned(),
                 kwargs: round.place.place.kwargs.clone(),
                 added: prompt[begin..].to_owned(),
-                headers: headers(judge, tried, &here, begin),
+                headers: headers(judge, tried, &here, &runs, begin),
             });
         }
     }
@@ -74,43 +78,38 @@ fn begin(judge: &Judge<'_>, at: &Prompted) -> usize {
 /// Returns the texts behind which the turn may begin in a prompt that no answer goes on from, the longest first: the constants that the prompt ends with, the
 /// first of them left out one by one. There are none if the answers of the history come back behind the prompt, or if the prompt has
 /// no text of its own that would be read as a part of the message, as one that opens a reasoning has none.
-fn headers(judge: &Judge<'_>, tried: &Tried<'_>, here: &[&Round], begin: usize) -> Vec<String> {
+fn headers(
+    judge: &Judge<'_>,
+    tried: &Tried<'_>,
+    here: &[&Round],
+    runs: &[Run],
+    begin: usize,
+) -> Vec<String> {
     let Some(first) = here.first() else {
         return Vec::new();
     };
     let prompt = first.place.prompt.as_str();
     let (read, _) = tried.parse(prompt, "", &first.tools);
     let is_text = |(key, value): (&_, &Value)| key != "role" && value.is_truthy();
-    let place = &first.place.place;
     if !read.iter().any(is_text) || reads_as_elsewhere(judge, tried, here, prompt) {
         return Vec::new();
     }
-    let Ok(traced) = judge
-        .renderer
-        .traced_prompt(place, &judge.survey.plain.manner)
-    else {
-        return Vec::new();
-    };
-    let runs = traced.runs.iter().rev();
+    let runs = runs.iter().rev();
     let constants = runs.take_while(|run| {
         run.end > begin && matches!(run.origin, Origin::Source { .. }) && run.start < run.end
     });
     let begins = constants.map(|run| run.start.max(begin));
-    let headers = begins.map(|begin| traced.text[begin..].to_owned());
+    let headers = begins.map(|begin| prompt[begin..].to_owned());
     let mut headers: Vec<String> = headers.filter(|header| !header.trim().is_empty()).collect();
     headers.reverse();
     headers
 }
 
 /// Returns the end of a prompt with the rest of the constant that it begins amid, as far as the prompt adds that to the conversation.
-fn whole_constant<'p>(judge: &Judge<'_>, at: &'p Prompted, begin: usize, tail: &str) -> &'p str {
-    let start = at.prompt.len() - tail.len();
-    let traced = judge
-        .renderer
-        .traced_prompt(&at.place, &judge.survey.plain.manner);
-    let runs = traced.map(|traced| traced.runs).unwrap_or_default();
+fn whole_constant<'p>(runs: &[Run], begin: usize, prompt: &'p str, tail: &str) -> &'p str {
+    let start = prompt.len() - tail.len();
     let amid = runs.iter().find(|run| run.start < start && start < run.end);
-    &at.prompt[amid.map_or(start, |run| run.start.max(begin).min(start))..]
+    &prompt[amid.map_or(start, |run| run.start.max(begin).min(start))..]
 }
 
 /// Returns true if the answers of prose, as they stand behind the anchor in the history, come back behind this prompt.
