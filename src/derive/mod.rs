@@ -47,6 +47,7 @@ mod strict;
 use web_time::Instant;
 
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
+use crate::judge::slot::Slot;
 use crate::judge::{self, Judge};
 use crate::response_template::{Delimiter, Document, Engine, Invalid};
 use crate::value::Value;
@@ -60,11 +61,11 @@ pub use evidence::place::Writer;
 pub use evidence::sample::{Evidence, Piece, RenderExcerpt, Side, diff};
 pub use learn::{Addition, Recorded, Responses, Short, Widening};
 pub use read::analysis::Unreadable;
-pub use read::thought::{History, Opener};
+pub use read::thought::Opener;
 pub use render::cost::{Cost, Stage};
 pub use report::summary::{
-    ContentMode, ContentReport, ReasoningMode, ReasoningReport, Report, ToolsMode, ToolsReport,
-    Verdict,
+    ContentMode, ContentReport, History, ReasoningMode, ReasoningReport, Report, ToolsMode,
+    ToolsReport, Verdict,
 };
 
 /// The day of all renders for which none is given. It is fixed, so that a derivation gives the same result every day.
@@ -276,9 +277,17 @@ fn derive_under(
     cost.setup = setup;
     proof.findings.extend(spoken_of);
     analysis.evidence.extend(learnt);
-    let supports;
-    (supports, cost.supports) =
-        render::cost::measured(&renderer, || inspect::supports::read(&renderer, &analysis));
+    let slot = emit::reasoning_slot(&analysis, judge.slots(), &document, target).cloned();
+    let (supports, lifetime);
+    ((supports, lifetime), cost.supports) = render::cost::measured(&renderer, || {
+        let dialect = probe::Dialect {
+            reasoning: slot.clone(),
+            ..analysis.dialect.clone()
+        };
+        let subject = inspect::Subject::new(&renderer, dialect);
+        let lifetime = inspect::reasoning::lifetime_under(&subject, &analysis.settings);
+        (inspect::supports::read(&subject, &analysis), lifetime)
+    });
     if renderer.is_exhausted() {
         return Err(DeriveError::Exhausted {
             limit: render::renderer::MAX_STEPS,
@@ -323,7 +332,12 @@ fn derive_under(
         rounds: proof.rounds,
         kinds: std::mem::take(&mut proof.judgement.kinds),
         start_anchor: shown_anchors(&document, &analysis),
-        reasoning: ReasoningReport::of(&analysis),
+        reasoning: ReasoningReport::of(
+            &analysis,
+            slot.as_ref().map(Slot::name),
+            document.fields.get(emit::field_of(slot.as_ref(), target)),
+            lifetime,
+        ),
         content: ContentReport::of(&analysis),
         tools: ToolsReport::of(&analysis),
         supports,

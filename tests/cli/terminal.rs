@@ -259,6 +259,37 @@ fn long_output_goes_through_a_pager_and_pages_are_made_to_be_read() {
     assert!(plain.starts_with("## dollar\n"), "{plain}");
 }
 
+/// Findings are read from the first one, with the count of them behind the last.
+#[test]
+fn long_lists_of_findings_go_through_a_pager() {
+    let bench = Bench::new();
+    for at in 0..6 {
+        let delimiters = format!(r#"{{"open": "<{at}>", "close": "(x"}}"#);
+        let bad = format!(r#"{{"fields": {{"content": {delimiters}}}}}"#);
+        std::fs::write(bench.path(&format!("bad{at}.json")), bad).expect("written");
+    }
+    let names: Vec<_> = (0..6).map(|at| format!("bad{at}.json")).collect();
+    let lint: Vec<_> = ["lint"]
+        .into_iter()
+        .chain(names.iter().map(String::as_str))
+        .collect();
+    let text = paged(&bench, &lint);
+    let (first, last) = (text.find("bad0.json"), text.rfind("paged:"));
+    assert!(text.starts_with("paged:") && first < last, "{text}");
+    assert!(
+        text.trim_end()
+            .lines()
+            .last()
+            .is_some_and(|line| line.starts_with("paged:6 files")),
+        "{text}"
+    );
+    let text = paged(&bench, &["lint", "bad0.json"]);
+    assert!(
+        text.contains("bad0.json") && !text.contains("paged:"),
+        "{text}"
+    );
+}
+
 /// Work that runs longer than a second shows that it goes on, and leaves nothing of that behind. The template comes through a pipe and
 /// is written once the bar is seen, so that on no machine the work is done before.
 #[test]

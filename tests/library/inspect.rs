@@ -287,13 +287,21 @@ fn reasoning_and_how_long_it_stays() {
     );
     let last = "{% if m.thinking and (loop.last or keep) %}({{ m.thinking }}){% endif %}";
     let last = with(last);
-    assert_eq!(last.lifetime, Lifetime::UntilNextUser);
+    assert_eq!(last.lifetime, Lifetime::LastMessage);
     assert_eq!(last.under.len(), 1);
     assert_eq!(last.under[0].lifetime, Lifetime::Kept);
     assert_eq!(last.under[0].kwargs.get("keep"), Some(&Value::Bool(true)));
     let calls =
         with("{% if m.reasoning_content and m.tool_calls %}({{ m.reasoning_content }}){% endif %}");
     assert_eq!(calls.lifetime, Lifetime::WithCalls);
+    let both =
+        with("{% if m.thinking and (loop.last or m.tool_calls) %}({{ m.thinking }}){% endif %}");
+    assert_eq!(both.lifetime, Lifetime::LastMessageAndCalls);
+    let asked = with(
+        "{% set ns = namespace(of=-1) %}{% for n in messages %}{% if n.role == 'user' %}{% set ns.of = loop.index0 %}{% endif %}{% endfor %}\
+         {% if m.thinking and loop.index0 > ns.of %}({{ m.thinking }}){% endif %}",
+    );
+    assert_eq!(asked.lifetime, Lifetime::UntilNextUser);
     let never = with("{% if m.thinking %}{% endif %}");
     assert_eq!((never.lifetime, never.keys.len()), (Lifetime::Never, 0));
 }

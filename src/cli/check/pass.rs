@@ -44,6 +44,9 @@ impl Pass<'_> {
             reference: self.reference,
         };
         let mut report = Report::open(&args.report, "check")?;
+        if self.ended.is_some() {
+            report = report.as_it_comes();
+        }
         let mut times: Vec<(String, Duration)> = Vec::new();
         let mut changed: Vec<(Found, Fixture)> = Vec::new();
         let progress = Progress::of(tasks.len());

@@ -2,8 +2,8 @@
 
 use obverse::derive::inspect::{
     After, Answers, Calls, Content, ContentPlace, Effect, GenerationPrompt, Growth, Inspection,
-    Kwarg, KwargEffect, Lifetime, Order, Outcome, Reasoning, RenderChange, Results, RoleKeys,
-    Roles, System, SystemPlace, ToolForm, Tools, ToolsPlace, Turn, refusals,
+    Kwarg, KwargEffect, Order, Outcome, Reasoning, RenderChange, Results, RoleKeys, Roles, System,
+    SystemPlace, ToolForm, Tools, ToolsPlace, Turn, refusals,
 };
 use obverse::value::json::to_string;
 use obverse::value::{Map, Value};
@@ -346,7 +346,7 @@ fn reasoning(reasoning: &Reasoning) -> String {
         return "never rendered".to_owned();
     }
     let mut lines = vec![
-        lifetime(reasoning.lifetime).to_owned(),
+        reasoning.lifetime.to_string(),
         format!(
             "{} {}",
             dim("keys"),
@@ -357,22 +357,10 @@ fn reasoning(reasoning: &Reasoning) -> String {
         lines.push(format!(
             "{} {}",
             dim(&format!("with {}", setting(&under.kwargs))),
-            lifetime(under.lifetime)
+            under.lifetime
         ));
     }
     lines.join("\n")
-}
-
-fn lifetime(lifetime: Lifetime) -> &'static str {
-    match lifetime {
-        Lifetime::Kept => "kept",
-        Lifetime::UntilNextUser => "kept until the user's next message",
-        Lifetime::WithCalls => "rendered with calls only",
-        Lifetime::WithCallsUntilNextUser => {
-            "rendered with calls only, until the user's next message"
-        }
-        Lifetime::Never => "never rendered",
-    }
 }
 
 /// Kwargs as they are given on the command line.

@@ -25,7 +25,7 @@ use super::replace::{refuse, replace};
 use super::status::Status;
 use super::stop::Stop;
 use super::verbosity::{self, Verbosity};
-use super::{input, width};
+use super::{input, output, width};
 
 /// A value of `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -166,6 +166,8 @@ enum Out {
     Stream(Box<dyn Write>),
     /// A file, which is written at once and whole when the report ends. Nobody finds half a report in it.
     File(PathBuf, Vec<u8>),
+    /// A terminal, which is shown all of it when the report ends: in a pager where it is long.
+    Screen(Vec<u8>),
 }
 
 impl Out {
@@ -197,7 +199,7 @@ impl Out {
     fn writer(&mut self) -> &mut dyn Write {
         match self {
             Self::Stream(stream) => stream,
-            Self::File(_, text) => text,
+            Self::File(_, text) | Self::Screen(text) => text,
         }
     }
 }
@@ -223,17 +225,18 @@ impl OpenReport {
 impl Report {
     /// A report on standard output, and those that are to be written into files. `verb` is what makes the results, such as `lint`.
     pub(crate) fn open(args: &FormatArgs, verb: &'static str) -> Result<Self, Problem> {
-        let out: Box<dyn Write> = match args.format {
-            Format::Human => Box::new(anstream::stdout()),
-            _ => Box::new(super::output::results()),
+        let is_verbose = verbosity::chosen() == Verbosity::Verbose;
+        let out = match args.format {
+            // Between details, which are told as they come, results stand where they belong.
+            Format::Human if output::is_result_on_screen() && !is_verbose => {
+                Out::Screen(Vec::new())
+            }
+            Format::Human => Out::Stream(Box::new(anstream::stdout())),
+            _ => Out::Stream(Box::new(output::results())),
         };
         let mut written = vec![OpenReport {
-            reporter: args.format.reporter(
-                verb,
-                width::of_results(),
-                verbosity::chosen() != Verbosity::Verbose,
-            ),
-            out: Out::Stream(out),
+            reporter: args.format.reporter(verb, width::of_results(), !is_verbose),
+            out,
             is_read: true,
         }];
         for ToFile { format, path } in &args.write {
@@ -254,6 +257,16 @@ impl Report {
         })
     }
 
+    /// The same report, with results shown as soon as they are there even on a terminal: for somebody who watches.
+    pub(crate) fn as_it_comes(mut self) -> Self {
+        for written in &mut self.written {
+            if matches!(written.out, Out::Screen(_)) {
+                written.out = Out::Stream(Box::new(anstream::stdout()));
+            }
+        }
+        self
+    }
+
     /// Reports one result.
     pub(crate) fn result(&mut self, outcome: &Outcome) -> io::Result<()> {
         self.summary.count(outcome);
@@ -269,8 +282,10 @@ impl Report {
                 reporter.finish(&self.summary, out)?;
                 out.flush()
             })?;
-            if let Out::File(path, text) = &written.out {
-                replace(path, &String::from_utf8_lossy(text))?;
+            match &written.out {
+                Out::Stream(_) => {}
+                Out::File(path, text) => replace(path, &String::from_utf8_lossy(text))?,
+                Out::Screen(text) => output::print_long(&String::from_utf8_lossy(text))?,
             }
         }
         Ok(self.summary)

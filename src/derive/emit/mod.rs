@@ -34,7 +34,7 @@ use crate::judge::slot::Slot;
 use crate::response_template::{Delimiter, Document, FieldDocument};
 use crate::value::{Map, Value, json};
 
-pub(super) use target::{Target, field_of, left_to_do, reasoning_field};
+pub(super) use target::{Target, field_of, left_to_do, reasoning_field, reasoning_slot};
 
 pub(super) fn emit(analysis: &Analysis, target: Target, choices: &Choices) -> Document {
     let fields = match &analysis.object {

@@ -3,7 +3,7 @@
 use crate::derive::evidence::finding::Finding;
 use crate::derive::read::analysis::Analysis;
 use crate::judge::slot::Slot;
-use crate::response_template::Engine;
+use crate::response_template::{Document, Engine};
 use crate::value::Value;
 
 /// The field for reasoning where the template reads none back; the name that every engine takes.
@@ -48,6 +48,22 @@ impl Target {
 /// The field that the reasoning goes to.
 pub(in super::super) fn reasoning_field(analysis: &Analysis, target: Target) -> &str {
     field_of(analysis.dialect.reasoning.as_ref(), target)
+}
+
+/// Returns the place in messages that the reasoning comes from: the one that was read or, where only an amendment reads it, the first of these
+/// whose field the response template has.
+pub(in super::super) fn reasoning_slot<'s>(
+    analysis: &'s Analysis,
+    slots: &'s [Slot],
+    document: &Document,
+    target: Target,
+) -> Option<&'s Slot> {
+    let has_field = |slot: &&Slot| document.fields.contains_key(field_of(Some(slot), target));
+    let amended = match analysis.reasoning {
+        Some(_) => None,
+        None => slots.first().filter(has_field),
+    };
+    analysis.dialect.reasoning.as_ref().or(amended)
 }
 
 /// The field that a reasoning goes to which the chat template takes there.

@@ -14,7 +14,7 @@ mod kwargs;
 mod orders;
 mod outcome;
 mod prompts;
-mod reasoning;
+pub(in crate::derive) mod reasoning;
 mod results;
 mod roles;
 mod subject;
@@ -48,7 +48,8 @@ pub use tools::{ToolForm, Tools, ToolsPlace};
 
 use crate::derive::Options;
 use outcome::shorten;
-use subject::{FILLING, Subject};
+use subject::FILLING;
+pub(in crate::derive) use subject::Subject;
 
 /// The features that the chat templates of a source support. Serialized, it is the JSON of `obverse inspect`, whose keys are stable.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,5 +1,7 @@
 //! How does the template treat reasoning, and for how long does it keep it?
 
+use std::fmt;
+
 use serde::Serialize;
 
 use super::keys::{Effect, RoleKeys};
@@ -37,6 +39,7 @@ pub struct ReasoningUnder {
 
 /// How long reasoning is rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Lifetime {
@@ -44,12 +47,32 @@ pub enum Lifetime {
     Kept,
     /// It is rendered until the next message of the user.
     UntilNextUser,
+    /// It is rendered in the last message of a conversation alone.
+    LastMessage,
+    /// It is rendered in the last message of a conversation, and kept in messages with tool calls.
+    LastMessageAndCalls,
     /// It is rendered in messages with tool calls, until the next message of the user.
     WithCallsUntilNextUser,
     /// It is rendered in messages with tool calls only, and kept there.
     WithCalls,
     /// It is never rendered.
     Never,
+}
+
+impl fmt::Display for Lifetime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Kept => "kept in the history",
+            Self::UntilNextUser => "kept until the user's next message",
+            Self::LastMessage => "rendered in the last message alone",
+            Self::LastMessageAndCalls => "rendered in the last message, and kept beside calls",
+            Self::WithCalls => "rendered beside calls only",
+            Self::WithCallsUntilNextUser => {
+                "rendered beside calls only, until the user's next message"
+            }
+            Self::Never => "never rendered",
+        })
+    }
 }
 
 /// A message with reasoning, at one place in a conversation.
@@ -110,10 +133,14 @@ pub(super) fn read(subject: &Subject<'_>, keys: &[RoleKeys], settings: &[Map]) -
     };
     for key in read {
         let mut under = Vec::new();
-        let default = situations(subject, key, &Map::new());
+        let subject = subject.spelled(Dialect {
+            reasoning: Some(Slot::key(key)),
+            ..subject.dialect.clone()
+        });
+        let default = situations(&subject, &Map::new());
         let mut most = rendered(&default);
         for kwargs in settings {
-            let situations = situations(subject, key, kwargs);
+            let situations = situations(&subject, kwargs);
             most = most.max(rendered(&situations));
             if lifetime(&situations) != lifetime(&default) {
                 under.push(ReasoningUnder {
@@ -135,6 +162,17 @@ pub(super) fn read(subject: &Subject<'_>, keys: &[RoleKeys], settings: &[Map]) -
     found
 }
 
+/// Returns how long reasoning is rendered that is spelled as the subject's messages are: under the defaults, or under the first of these settings
+/// where it is rendered at all.
+pub(in crate::derive) fn lifetime_under(subject: &Subject<'_>, settings: &[Map]) -> Lifetime {
+    [&Map::new()]
+        .into_iter()
+        .chain(settings)
+        .map(|kwargs| lifetime(&situations(subject, kwargs)))
+        .find(|found| *found != Lifetime::Never)
+        .unwrap_or(Lifetime::Never)
+}
+
 fn rendered(situations: &[ReasoningSituation]) -> usize {
     situations
         .iter()
@@ -142,18 +180,14 @@ fn rendered(situations: &[ReasoningSituation]) -> usize {
         .count()
 }
 
-fn situations(subject: &Subject<'_>, key: &str, kwargs: &Map) -> Vec<ReasoningSituation> {
-    let spelled = subject.spelled(Dialect {
-        reasoning: Some(Slot::key(key)),
-        ..subject.dialect.clone()
-    });
+fn situations(subject: &Subject<'_>, kwargs: &Map) -> Vec<ReasoningSituation> {
     PLACES
         .iter()
         .map(|place| {
-            let context = context(&spelled, *place).under(kwargs);
+            let context = context(subject, *place).under(kwargs);
             ReasoningSituation {
                 situation: *place,
-                outcome: Outcome::of(&spelled.render(&context), &[probe::REASONING]),
+                outcome: Outcome::of(&subject.render(&context), &[probe::REASONING]),
             }
         })
         .collect()
@@ -189,7 +223,13 @@ fn lifetime(situations: &[ReasoningSituation]) -> Lifetime {
     if at(&[ReasoningPlace::BeforeUser]) {
         Lifetime::Kept
     } else if at(&[ReasoningPlace::Last]) {
-        Lifetime::UntilNextUser
+        if at(&[ReasoningPlace::CallBeforeUser]) {
+            Lifetime::LastMessageAndCalls
+        } else if at(&[ReasoningPlace::BeforeResult]) {
+            Lifetime::UntilNextUser
+        } else {
+            Lifetime::LastMessage
+        }
     } else if at(&[ReasoningPlace::CallBeforeUser]) {
         Lifetime::WithCalls
     } else if at(&[ReasoningPlace::LastWithCall, ReasoningPlace::BeforeResult]) {

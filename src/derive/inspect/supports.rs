@@ -5,7 +5,6 @@ use serde::Serialize;
 use super::subject::Subject;
 use super::{calls, results, system, tools};
 use crate::derive::read::analysis::Analysis;
-use crate::derive::render::renderer::Renderer;
 
 /// The features that the chat template can take: each was rendered and looked for in the render.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -33,8 +32,7 @@ pub struct Supports {
     pub kwargs: Vec<String>,
 }
 
-pub(in crate::derive) fn read(renderer: &Renderer<'_>, analysis: &Analysis) -> Supports {
-    let subject = Subject::new(renderer, analysis.dialect.clone());
+pub(in crate::derive) fn read(subject: &Subject<'_>, analysis: &Analysis) -> Supports {
     let calls = analysis.calls.is_some();
     let mut kwargs: Vec<String> = analysis
         .settings
@@ -43,14 +41,14 @@ pub(in crate::derive) fn read(renderer: &Renderer<'_>, analysis: &Analysis) -> S
         .collect();
     kwargs.dedup();
     Supports {
-        system: system::outcome(&subject).is_rendered(),
-        without_tools: renderer.without_tools,
-        tools: tools::outcome(&subject).is_rendered(),
+        system: system::outcome(subject).is_rendered(),
+        without_tools: subject.renderer.without_tools,
+        tools: tools::outcome(subject).is_rendered(),
         tool_calls: calls,
-        parallel_calls: calls && calls::parallel(&subject).is_in_text(),
-        content_with_calls: calls && calls::beside(&subject).0.is_rendered(),
-        tool_results: calls && results::outcome(&subject).is_in_text(),
-        reasoning: analysis.dialect.reasoning_key(),
+        parallel_calls: calls && calls::parallel(subject).is_in_text(),
+        content_with_calls: calls && calls::beside(subject).0.is_rendered(),
+        tool_results: calls && results::outcome(subject).is_in_text(),
+        reasoning: subject.dialect.reasoning_key(),
         kwargs,
     }
 }

@@ -3,7 +3,6 @@
 use super::{Bench, Proof};
 use crate::derive::evidence::finding::Finding;
 use crate::derive::probe;
-use crate::derive::read::thought::History;
 use crate::judge::Case;
 use crate::value::{Map, Value};
 
@@ -18,7 +17,7 @@ pub(super) fn reasoning(bench: Bench<'_>, proof: &mut Proof) {
     let Some(reasoning) = &bench.analysis.reasoning else {
         return;
     };
-    if reasoning.history != History::Dropped {
+    if reasoning.is_rendered {
         return;
     }
     let field = crate::derive::emit::reasoning_field(bench.analysis, bench.target);

@@ -11,7 +11,7 @@ use super::further::{self, Further};
 use super::limit::Limit;
 use super::object::{self, AnswerObject};
 use super::reasoning;
-use super::thought::{History, Opener, Reasoning};
+use super::thought::{Opener, Reasoning};
 use super::tool_calls::{self, BeforeCalls};
 use super::turn_end::{self, TurnEnd};
 use crate::derive::choice::DecisionId;
@@ -139,7 +139,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
             open: object::marker(key),
             close: String::new(),
             opened_by: Opener::Model,
-            history: History::Kept,
+            is_rendered: true,
             space: String::new(),
             spaced: false,
             parts: None,

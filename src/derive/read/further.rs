@@ -98,7 +98,7 @@ fn behind(
         open: open[closes_content..].trim().to_owned(),
         close: close.to_owned(),
         opened_by: Opener::Model,
-        history: reasoning::history(renderer, shown),
+        is_rendered: true,
         space: text::leading(after).to_owned(),
         spaced: true,
         parts: None,

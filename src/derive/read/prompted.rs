@@ -2,7 +2,7 @@
 //! answer goes on, or one that is only opened; and the template may cut an answer at a constant, such as the end of a reasoning.
 
 use super::anchor::Anchor;
-use super::thought::{Found, History, Opener, Reasoning, describe};
+use super::thought::{Found, Opener, Reasoning, describe};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Dialect};
@@ -24,7 +24,7 @@ pub(in crate::derive) fn dropped(
             opened_by: Opener::Model,
             open: open.to_owned(),
             close: close.to_owned(),
-            history: History::Dropped,
+            is_rendered: false,
             space: String::new(),
             spaced: true,
             parts: None,

@@ -3,7 +3,7 @@
 
 use super::anchor::Anchor;
 use super::prompted::{dropped, from_prompts, opener, prompts};
-use super::thought::{Found, History, Opener, Parts, Reasoning};
+use super::thought::{Found, Opener, Parts, Reasoning};
 use crate::derive::choice::{self, Candidate, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::text;
@@ -339,7 +339,7 @@ pub(super) fn rendered(
     let reasoning = Reasoning {
         close: close.trim().to_owned(),
         opened_by: Opener::Model,
-        history: history(renderer, shown),
+        is_rendered: true,
         space: text::leading(close).to_owned(),
         spaced: close.ends_with(char::is_whitespace),
         parts: parts(renderer, shown, &open, close),
@@ -413,7 +413,7 @@ fn behind(
         open: open.trim().to_owned(),
         close: close.to_owned(),
         opened_by: Opener::Model,
-        history: history(renderer, shown),
+        is_rendered: true,
         space: text::leading(after).to_owned(),
         spaced: true,
         parts: parts(renderer, shown, open, close),
@@ -452,15 +452,6 @@ fn parts(renderer: &Renderer<'_>, shown: &Shown, open: &str, close: &str) -> Opt
         (opens == open).then_some(Parts { at, is_bare })
     };
     ["\n\n", "\n"].into_iter().find_map(parts)
-}
-
-/// Returns how long the chat template keeps a reasoning: up to the next message of the user, or for good.
-pub(super) fn history(renderer: &Renderer<'_>, shown: &Shown) -> History {
-    let message = shown.plain.clone().thinking(probe::REASONING);
-    match renderer.answered(&shown.context, &shown.dialect.write(&message)) {
-        Ok(Some(earlier)) if !earlier.contains(probe::REASONING) => History::UntilNextUser,
-        _ => History::Kept,
-    }
 }
 
 /// Returns the candidates for the part of the text `between` the reasoning and the next part that closes the reasoning. The rest of it

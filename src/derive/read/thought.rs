@@ -14,7 +14,8 @@ pub(in crate::derive) struct Reasoning {
     pub(in crate::derive) open: String,
     pub(in crate::derive) close: String,
     pub(in crate::derive) opened_by: Opener,
-    pub(in crate::derive) history: History,
+    /// True if renders show it; otherwise prompts and cuts alone tell of it, and no inversion can.
+    pub(in crate::derive) is_rendered: bool,
     /// The white space before the closing marker in renders.
     pub(in crate::derive) space: String,
     /// True if white space follows the closing marker in renders.
@@ -49,30 +50,6 @@ impl fmt::Display for Opener {
         f.write_str(match self {
             Self::Model => "model",
             Self::Prompt => "prompt",
-        })
-    }
-}
-
-/// The messages whose reasoning the chat template renders.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum History {
-    /// Reasoning is rendered in earlier messages as well.
-    Kept,
-    /// Reasoning is rendered until another message of the user follows.
-    UntilNextUser,
-    /// Reasoning is not rendered, so that an inversion cannot show it.
-    Dropped,
-}
-
-impl fmt::Display for History {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Kept => "kept in the history",
-            Self::UntilNextUser => "kept until the user's next message",
-            Self::Dropped => "dropped from the history",
         })
     }
 }

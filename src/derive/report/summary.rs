@@ -1,5 +1,7 @@
 //! The report of a derivation: what was found, what was proved, what was not.
 
+use std::fmt;
+
 use serde::{Serialize, Serializer};
 
 use crate::derive::compare::slot;
@@ -7,16 +9,17 @@ use crate::derive::deviate::{DeviationVerdict, UnclaimedCounts};
 use crate::derive::evidence::decision::Decision;
 use crate::derive::evidence::finding::Finding;
 use crate::derive::evidence::sample::Evidence;
-use crate::derive::inspect::Supports;
+use crate::derive::inspect::{Lifetime, Supports};
 use crate::derive::learn::Responses;
 use crate::derive::probe::ArgumentsForm;
 use crate::derive::read::analysis::Analysis;
 use crate::derive::read::arguments::Around;
 use crate::derive::read::content::Content;
 use crate::derive::read::cut::Body;
-use crate::derive::read::thought::{History, Opener};
+use crate::derive::read::thought::Opener;
 use crate::diagnostic::Severity;
 use crate::judge::{KindVerdict, Rounds};
+use crate::response_template::{Delimiter, FieldDocument};
 
 /// The account of what a derivation found and proved. Serialized, it is the JSON report, whose keys are stable.
 #[derive(Debug, Clone, Serialize)]
@@ -132,6 +135,28 @@ pub enum ReasoningMode {
     TagBased,
 }
 
+/// The messages in which the chat template renders a reasoning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum History {
+    /// It renders a reasoning in no message, so that an inversion cannot show it.
+    Dropped,
+    /// It renders it, for as long as this.
+    #[serde(untagged)]
+    Rendered(Lifetime),
+}
+
+impl fmt::Display for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dropped => f.write_str("dropped from the history"),
+            Self::Rendered(lifetime) => lifetime.fmt(f),
+        }
+    }
+}
+
 /// How the model writes reasoning.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -149,7 +174,7 @@ pub struct ReasoningReport {
     /// The writer of the opening marker: `model` or `prompt`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_by: Option<Opener>,
-    /// The treatment by the chat template of a reasoning in earlier messages: `kept` or `dropped`.
+    /// The messages in which the chat template renders a reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
 }
@@ -234,24 +259,48 @@ pub struct ToolsReport {
 }
 
 impl ReasoningReport {
-    pub(in crate::derive) fn of(analysis: &Analysis) -> Self {
-        let Some(reasoning) = &analysis.reasoning else {
-            return Self {
+    /// A report on the reasoning, which the chat template takes from `key` and renders for as long as `lifetime`. `field` reads it in the response
+    /// template.
+    pub(in crate::derive) fn of(
+        analysis: &Analysis,
+        key: Option<String>,
+        field: Option<&FieldDocument>,
+        lifetime: Lifetime,
+    ) -> Self {
+        let shown = |delimiter: &Option<Delimiter>| match delimiter {
+            None => String::new(),
+            Some(Delimiter::Literals(texts)) => texts.first().cloned().unwrap_or_default(),
+            Some(Delimiter::Pattern(source)) => source.clone(),
+        };
+        match (&analysis.reasoning, field) {
+            (Some(reasoning), _) => Self {
+                mode: ReasoningMode::TagBased,
+                open: slot::show(&reasoning.open),
+                close: slot::show(&reasoning.close),
+                key,
+                opened_by: Some(reasoning.opened_by),
+                history: Some(match reasoning.is_rendered {
+                    true => History::Rendered(lifetime),
+                    false => History::Dropped,
+                }),
+            },
+            // No two delimiters were read, and an amendment brings it back.
+            (None, Some(field)) if key.is_some() => Self {
+                mode: ReasoningMode::TagBased,
+                open: shown(&field.open),
+                close: shown(&field.close),
+                key,
+                opened_by: Some(Opener::Model),
+                history: Some(History::Rendered(lifetime)),
+            },
+            _ => Self {
                 mode: ReasoningMode::None,
                 open: String::new(),
                 close: String::new(),
                 key: None,
                 opened_by: None,
                 history: None,
-            };
-        };
-        Self {
-            mode: ReasoningMode::TagBased,
-            open: slot::show(&reasoning.open),
-            close: slot::show(&reasoning.close),
-            key: analysis.dialect.reasoning_key(),
-            opened_by: Some(reasoning.opened_by),
-            history: Some(reasoning.history),
+            },
         }
     }
 }

@@ -8,6 +8,7 @@ mod renamed;
 mod turns;
 
 use crate::support::deriving::{derive_text, findings, turns};
+use obverse::derive::inspect::Lifetime;
 use obverse::derive::{
     ContentMode, DeriveError, History, Opener, ReasoningMode, ToolsMode, Verdict,
 };
@@ -382,13 +383,37 @@ fn reasoning_is_kept_for_as_long_as_it_is_rendered() {
     let reasoned = "{% if m.thinking %}[R]{{ m.thinking }}[/R]{% endif %}{{ m.content }}";
     let last_only = reasoned.replace("m.thinking %", "m.thinking and loop.last %");
     for (template, history) in [
-        (reasoned, History::Kept),
-        (last_only.as_str(), History::UntilNextUser),
+        (reasoned, Lifetime::Kept),
+        (last_only.as_str(), Lifetime::LastMessage),
     ] {
         let report = turns(template, "<bot>").report;
         assert!(report.verified, "{:?}", report.findings);
-        assert_eq!(report.reasoning.history, Some(history));
+        let rendered = History::Rendered(history);
+        assert_eq!(report.reasoning.history, Some(rendered));
+        // The report has it in the words of `inspect`.
+        assert_eq!(
+            serde_json::to_string(&rendered).ok(),
+            serde_json::to_string(&history).ok()
+        );
     }
+    let cut = turns("{{ m.content.split('</t>')[-1] }}", "<bot><t>").report;
+    assert_eq!(cut.reasoning.history, Some(History::Dropped));
+}
+
+/// A reasoning that only an amendment reads, since no two delimiters stand around it, is reported all the same.
+#[test]
+fn reasoning_that_is_read_by_lines_is_reported() {
+    let report = turns(
+        "{% if m.thinking %}> {{ m.thinking | replace('\n', '\n> ') }}\n\n{% endif %}{{ m.content }}",
+        "<bot>",
+    )
+    .report;
+    assert!(report.verified, "{:?}", report.findings);
+    let reasoning = &report.reasoning;
+    assert_eq!(reasoning.mode, ReasoningMode::TagBased);
+    assert_eq!(reasoning.key.as_deref(), Some("thinking"));
+    assert!(reasoning.open.contains("> "), "{}", reasoning.open);
+    assert_eq!(report.supports.reasoning.as_deref(), Some("thinking"));
 }
 
 /// Content that something closes beside a reasoning alone, with what opens it part of what closes the reasoning.

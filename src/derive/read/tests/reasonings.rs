@@ -1,6 +1,6 @@
 //! Tests of how reasoning is written.
 
-use super::super::thought::{History, Opener, Reasoning};
+use super::super::thought::{Opener, Reasoning};
 use super::{analysis, analysis_with, read, turns};
 use crate::derive::choice::{DecisionId, Preference};
 use crate::judge::slot::Slot;
@@ -16,10 +16,7 @@ const KEPT: &str = "<bot>{% if m.reasoning_content %}<t>{{ m.reasoning_content }
 fn it_stands_between_its_markers() {
     let found = reasoning(KEPT, "<bot>").unwrap();
     assert_eq!((found.open.as_str(), found.close.as_str()), ("<t>", "</t>"));
-    assert_eq!(
-        (found.opened_by, found.history),
-        (Opener::Model, History::Kept)
-    );
+    assert_eq!(found.opened_by, Opener::Model);
     assert!(!found.spaced && found.space.is_empty());
 }
 
@@ -41,24 +38,11 @@ fn a_prompt_may_open_it() {
 }
 
 #[test]
-fn it_may_be_kept_until_the_next_question_alone() {
-    let last = KEPT.replace(
-        "m.reasoning_content %}",
-        "m.reasoning_content and loop.last %}",
-    );
-    let found = reasoning(&last, "<bot>").unwrap();
-    assert_eq!(found.history, History::UntilNextUser);
-}
-
-#[test]
 fn where_it_is_dropped_prompts_and_cuts_tell_of_it() {
     let cut = "<bot>{{ m.content.split('</t>')[-1] }}<end>";
     let found = reasoning(cut, "<bot><t>").unwrap();
     assert_eq!((found.open.as_str(), found.close.as_str()), ("<t>", "</t>"));
-    assert_eq!(
-        (found.opened_by, found.history),
-        (Opener::Prompt, History::Dropped)
-    );
+    assert_eq!(found.opened_by, Opener::Prompt);
 }
 
 #[test]
