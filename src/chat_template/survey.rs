@@ -402,6 +402,12 @@ impl<'t> Walk<'t> {
                     if SEARCHES.contains(&method) {
                         self.sought(args);
                     }
+                    // A text that begins or ends with the constant is the constant itself.
+                    if ["startswith", "endswith"].contains(&method)
+                        && let Some(affix) = args.first()
+                    {
+                        self.compared(subject, affix.expr());
+                    }
                     if method == "get"
                         && let Some(key) = args.first().map(Arg::expr)
                     {

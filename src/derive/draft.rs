@@ -108,11 +108,7 @@ fn drafted(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> 
         amended.begin_behind_prompts(&on);
         amended.close_at_end_tokens(&on, bench.source, &options.engines);
         amended.read_made_ids(&on);
-        if !options.responses.is_empty() {
-            let pieces = &renderer.pieces;
-            amended.learn_from_responses(&on, bench.source, options, pieces, bench.variables)?;
-        }
-        amended.claim_all_text(&on, &options.engines)?;
+        read_all_text(bench, &on, &mut amended)?;
         amended.end_unclosed_calls(&on, &options.engines);
         amended.open_calls_at_their_body(&on, &options.engines);
         amended.read_again(&on, options)?;
@@ -131,6 +127,45 @@ fn drafted(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> 
         scrutiny,
         cost,
     })
+}
+
+/// Learns from recorded responses, and lets a field take the text that goes to no field.
+///
+/// The text that no field takes is claimed last, since learning more of the markers leaves less of it. What is learnt may stand in the way of that: of
+/// `<lane>notes to=NAME`, `to=NAME` may be learnt to open a call, and `<lane>notes` before it, which no field took, would then be content. So if text goes to
+/// no field in the end, it is claimed first, and learnt from then on what else must not become content.
+///
+/// # Errors
+///
+/// When an amendment is no valid response template.
+fn read_all_text(
+    bench: &Bench<'_>,
+    on: &amend::Bench<'_>,
+    amended: &mut Amended,
+) -> Result<(), DeriveError> {
+    let options = bench.options;
+    if options.responses.is_empty() {
+        return amended.claim_all_text(on, &options.engines);
+    }
+    let learn = |amended: &mut Amended| {
+        let pieces = &bench.renderer.pieces;
+        amended.learn_from_responses(on, bench.source, options, pieces, bench.variables)
+    };
+    let unlearnt = amended.clone();
+    learn(amended)?;
+    amended.claim_all_text(on, &options.engines)?;
+    if amended.claims_all_text() {
+        return Ok(());
+    }
+    let mut claimed = unlearnt;
+    claimed.claim_all_text(on, &options.engines)?;
+    if claimed.claims_all_text() {
+        learn(&mut claimed)?;
+        if claimed.claims_all_text() && claimed.read.len() >= amended.read.len() {
+            *amended = claimed;
+        }
+    }
+    Ok(())
 }
 
 /// The outcome of the search as it is.

@@ -27,6 +27,7 @@ mod absent;
 mod alike;
 mod arrival;
 mod characters;
+mod circumstances;
 mod compare;
 mod cuts;
 mod difference;

@@ -3,8 +3,9 @@
 
 use std::rc::Rc;
 
+use super::circumstances;
 use super::manner::Manner;
-use super::message::{Assistant, Call, function_name, tool_for};
+use super::message::Assistant;
 use super::probes;
 use super::renderer::{Conversation, Renderer};
 use super::shown;
@@ -15,10 +16,8 @@ use crate::value::{Map, Value, json};
 /// How many settings of the kwargs are tried; beyond that they repeat each other.
 const MAX_SETTINGS: usize = 8;
 
-/// How many exchanges a long conversation has, how many tools one with many has, and how many constants are put into messages.
-const LONG: usize = 4;
-const MANY: usize = 12;
-pub(super) const MAX_ASKED: usize = 16;
+/// How many pairs of settings are compared with each alone.
+const MAX_PAIRS: usize = 64;
 
 /// How many conversations like the others a chat template must have steps left for, for unusual ones to be rendered as well.
 const MOST_UNUSUAL: u64 = 2000;
@@ -77,11 +76,17 @@ pub(super) struct Settings {
     pub(super) only_texts: Vec<String>,
 }
 
-/// The settings of the kwargs; `with_texts` sets those, too, that are nothing but a text.
+/// The part of a render behind the last words of the conversation.
+fn tail(place: &Conversation, full: String) -> String {
+    full[place.end_in(&full)..].to_owned()
+}
+
+/// The settings of the kwargs; `with_texts` sets those, too, that are nothing but a text. Calls are handed over as in the manner `calling`.
 pub(super) fn settings(
     renderer: &Renderer<'_>,
     users: &[Conversation],
     usual: &Manner,
+    calling: &Manner,
     with_texts: bool,
 ) -> Settings {
     let reasoned = Manner {
@@ -96,15 +101,25 @@ pub(super) fn settings(
     let messages = [
         usual.write(&message, None),
         reasoned.write(&message, None),
-        usual.write(&call, None),
+        calling.write(&call, None),
     ];
-    let tail = |place: &Conversation, full: String| full[place.end_in(&full)..].to_owned();
+    let combined = circumstances::combined(renderer, users, calling);
+    let combined: Vec<&Conversation> = circumstances::basic(&combined).collect();
+    let telling = circumstances::answers(calling);
     let signature = |kwargs: &Map| -> Option<Vec<String>> {
         let mut tails = Vec::new();
         for place in users.iter().map(|place| place.under(kwargs)) {
             tails.push(tail(&place, renderer.prompt(&place, usual).ok()?));
             for message in &messages {
                 let full = renderer.answered(&place, message, usual);
+                tails.push(full.map_or_else(|_| String::new(), |full| tail(&place, full)));
+            }
+        }
+        // A kwarg may matter to answers with several parts, or in longer conversations alone.
+        let last = users.last().into_iter().chain(combined.iter().copied());
+        for place in last.map(|place| place.under(kwargs)) {
+            for message in &telling {
+                let full = renderer.answered(&place, message, calling);
                 tails.push(full.map_or_else(|_| String::new(), |full| tail(&place, full)));
             }
         }
@@ -127,7 +142,8 @@ pub(super) fn settings(
         seen.push(found);
         Some(is_other)
     };
-    for (name, values) in renderer.source().settings() {
+    let all = renderer.source().settings();
+    for (name, values) in all.clone() {
         let before = (settings.tried.len(), settings.left_out);
         let (mut is_read, mut is_refused, mut is_filled) = (false, false, false);
         for value in values {
@@ -158,7 +174,97 @@ pub(super) fn settings(
             settings.unset.push(name);
         }
     }
+    for kwargs in together(renderer, users, calling, &all, &settings) {
+        match settings.tried.len() < MAX_SETTINGS {
+            true => settings.tried.push(kwargs),
+            false => settings.left_out += 1,
+        }
+    }
     settings
+}
+
+/// The pairs of kwargs that do together what neither of them does alone: `<deep>` may open a reasoning where thinking is on and the effort is high. Pairs
+/// whose effects stand side by side are none of these.
+fn together(
+    renderer: &Renderer<'_>,
+    users: &[Conversation],
+    manner: &Manner,
+    all: &[(String, Vec<Value>)],
+    found: &Settings,
+) -> Vec<Map> {
+    let Some(user) = users.last() else {
+        return Vec::new();
+    };
+    let answers = circumstances::answers(manner);
+    let answers: Vec<&Value> = answers.iter().skip(1).step_by(answers.len() - 2).collect();
+    let tails = |kwargs: &Map| -> Option<Vec<String>> {
+        let place = user.under(kwargs);
+        let mut tails = vec![tail(&place, renderer.prompt(&place, manner).ok()?)];
+        for message in &answers {
+            let full = renderer.answered(&place, message, manner);
+            tails.push(full.map_or_else(|_| String::new(), |full| tail(&place, full)));
+        }
+        Some(tails)
+    };
+    let Some(usual) = tails(&Map::new()) else {
+        return Vec::new();
+    };
+    let is_left = |name: &String| found.unset.contains(name) || found.only_texts.contains(name);
+    let single = |name: &String, value: &Value| {
+        let kwargs = Map::from_iter([(name.clone(), value.clone())]);
+        let tails = tails(&kwargs)?;
+        Some((name.clone(), value.clone(), tails))
+    };
+    let alone: Vec<(String, Value, Vec<String>)> = all
+        .iter()
+        .filter(|(name, _)| !is_left(name))
+        .flat_map(|(name, values)| values.iter().filter_map(|value| single(name, value)))
+        .collect();
+    let pairs = alone.iter().enumerate().flat_map(|(at, first)| {
+        let others = alone[at + 1..].iter();
+        others.map(move |second| (first, second))
+    });
+    let mut seen: Vec<Vec<String>> = Vec::new();
+    let mut together = Vec::new();
+    let pairs = pairs.filter(|(first, second)| first.0 != second.0);
+    for (first, second) in pairs.take(MAX_PAIRS) {
+        let kwargs = Map::from_iter([
+            (first.0.clone(), first.1.clone()),
+            (second.0.clone(), second.1.clone()),
+        ]);
+        let Some(both) = tails(&kwargs) else { continue };
+        let each = usual.iter().zip(&first.2).zip(&second.2).zip(&both);
+        let is_sum = each.into_iter().all(|(((usual, first), second), both)| {
+            [first, second].contains(&both) || sum(usual, first, second).as_ref() == Some(both)
+        });
+        if !is_sum && !seen.contains(&both) {
+            seen.push(both);
+            together.push(kwargs);
+        }
+    }
+    together
+}
+
+/// Returns the text with both changes, those of `first` and those of `second`, where they stand side by side.
+fn sum(usual: &str, first: &str, second: &str) -> Option<String> {
+    let begin = usual.bytes().zip(second.bytes());
+    let begin = begin.take_while(|(usual, second)| usual == second).count();
+    let begin = (0..=begin).rev().find(|at| usual.is_char_boundary(*at))?;
+    let rests = usual[begin..]
+        .bytes()
+        .rev()
+        .zip(second.as_bytes()[begin..].iter().rev());
+    let end = rests.take_while(|(usual, second)| usual == *second).count();
+    let end = (0..=end)
+        .rev()
+        .find(|end| usual.is_char_boundary(usual.len() - end))?;
+    let (before, behind) = (&usual[..usual.len() - end], &usual[begin..]);
+    let changed = &second[begin..second.len() - end];
+    if let Some(rest) = first.strip_prefix(before) {
+        return Some(format!("{}{changed}{rest}", &usual[..begin]));
+    }
+    let rest = first.strip_suffix(behind)?;
+    Some(format!("{rest}{changed}{}", &usual[usual.len() - end..]))
 }
 
 /// Returns true if the chat template writes the value of a kwarg in the model's turn where nothing of its own stands right before it, or right behind it.
@@ -244,8 +350,20 @@ pub(super) fn places(
     if each.saturating_mul(MOST_UNUSUAL) > renderer.steps_left() {
         return places;
     }
-    let unusual = unusual(renderer, users, manner);
+    let unusual = circumstances::unusual(renderer, users, manner);
     add_other(renderer, &mut places, unusual, manner);
+    let combined = circumstances::combined(renderer, users, manner);
+    // What a kwarg changes may be in such a conversation alone.
+    let set = settings.iter().filter(|kwargs| !kwargs.is_empty());
+    let usual = circumstances::basic(&combined).collect::<Vec<_>>();
+    let under = set.flat_map(|kwargs| usual.iter().map(|place| place.under(kwargs)));
+    let under: Vec<Conversation> = under.collect();
+    add_other(
+        renderer,
+        &mut places,
+        combined.into_iter().chain(under),
+        manner,
+    );
     places
 }
 
@@ -256,82 +374,32 @@ pub(super) fn add_other(
     conversations: impl IntoIterator<Item = Conversation>,
     manner: &Manner,
 ) {
-    let answer = Assistant::saying(probes::CONTENT).thinking(probes::REASONING);
-    let answer = Assistant {
-        calls: vec![probes::call(0)],
-        ..answer
-    };
-    let answer = manner.write(&answer, None);
+    let answers = circumstances::answers(manner);
     let shown = |place: &Conversation| {
         let prompt = renderer.prompt(place, manner).ok()?;
         // Where the last words are not found, nothing tells where the turn begins.
         let end = Some(place.end_in(&prompt)).filter(|end| *end > 0)?;
-        let full = renderer.answered(place, &answer, manner);
-        let answer = full.map(|full| full[place.end_in(&full)..].to_owned());
-        Some((prompt[end..].to_owned(), answer.ok()))
+        let answers = answers.iter().map(|answer| {
+            let full = renderer.answered(place, answer, manner);
+            full.map(|full| full[place.end_in(&full)..].to_owned()).ok()
+        });
+        // Calls are tried with tools alone.
+        let is_tooled = place.tools.is_some();
+        Some((
+            is_tooled,
+            prompt[end..].to_owned(),
+            answers.collect::<Vec<_>>(),
+        ))
     };
     let mut seen: Vec<_> = places.iter().map(|at| shown(&at.place)).collect();
     for conversation in conversations {
         let found = Some(shown(&conversation)).filter(Option::is_some);
         if let Some(found) = found.filter(|found| !seen.contains(found)) {
             seen.push(found);
-            places.extend(prompted(renderer, &[conversation], &[Map::new()], manner));
+            let kwargs = conversation.kwargs.clone();
+            places.extend(prompted(renderer, &[conversation], &[kwargs], manner));
         }
     }
-}
-
-/// A tool whose name ends with the number.
-fn numbered_tool(number: usize) -> Value {
-    named_tool(&format!("{}_{number}", probes::call(number).name))
-}
-
-/// The tool with this name.
-fn named_tool(name: &str) -> Value {
-    tool_for(&Call {
-        name: name.to_owned(),
-        ..probes::call(0)
-    })
-}
-
-/// Conversations that few chat templates write another prompt after: a long one, those with many tools and with tools that the chat template
-/// asks for, and those in which a message has a constant that it asks for, as it asks a system message for `/no_think`.
-fn unusual(renderer: &Renderer<'_>, users: &[Conversation], manner: &Manner) -> Vec<Conversation> {
-    let Some(user) = users.first() else {
-        return Vec::new();
-    };
-    let earlier = manner.write(&Assistant::saying(probes::EARLIER), None);
-    let again = renderer.said("user", probes::USER_AGAIN);
-    let exchanges = std::iter::repeat_n([earlier, again], LONG).flatten();
-    let mut long = user.and(exchanges);
-    long.label = "in a long conversation";
-    let mut conversations = vec![long];
-    // Behind the last words, each list of tools is another text.
-    let is_listed_before = |place: &&Conversation| {
-        let history = renderer.history(place, manner);
-        place.tools.is_some() && history.is_ok_and(|history| !lists_tools(place, &history))
-    };
-    if let Some(tooled) = users.iter().find(is_listed_before) {
-        let mut many = tooled.clone();
-        many.label = "with many tools";
-        many.tools = Some((0..MANY).map(numbered_tool).collect());
-        let mut asked = tooled.clone();
-        asked.label = "with a tool that the chat template asks for";
-        asked.tools = Some(renderer.named().take(MAX_ASKED).map(named_tool).collect());
-        conversations.extend([many, asked]);
-    }
-    let asked = renderer.asked();
-    for constant in asked.filter(|text| !text.trim().is_empty()).take(MAX_ASKED) {
-        let mut system = user.clone();
-        system.label = "with a system message that the chat template asks for";
-        system.history.insert(0, renderer.said("system", constant));
-        let mut word = user.clone();
-        word.label = "after a message with a word that the chat template asks for";
-        word.history.pop();
-        let text = format!("{} {constant}", probes::USER);
-        let word = word.and([renderer.said("user", &text)]);
-        conversations.extend([system, word]);
-    }
-    conversations
 }
 
 pub(super) fn prompted(
@@ -348,7 +416,7 @@ pub(super) fn prompted(
                 let prompt = renderer.prompt(&place, manner).ok()?;
                 let history = renderer.history(&place, manner).ok();
                 let unasked = history.as_ref() == Some(&prompt);
-                let listed = history.filter(|history| lists_tools(&place, history));
+                let listed = history.filter(|history| place.lists_tools(history));
                 Some(Prompted {
                     listed,
                     trailer: trailer(renderer, &place, manner),
@@ -369,14 +437,6 @@ pub(super) fn prompted(
     };
     let places = conversations.iter().flat_map(of_one);
     places.map(Rc::new).collect()
-}
-
-/// Returns true if the names of the conversation's tools stand behind its last words.
-fn lists_tools(place: &Conversation, history: &str) -> bool {
-    let behind = &history[place.end_in(history)..];
-    let tools = place.tools.iter().flat_map(|tools| tools.iter());
-    let mut names = tools.filter_map(function_name);
-    names.any(|name| behind.contains(name))
 }
 
 /// Returns the text that is rendered after an answer that ends the conversation and not after one that a question follows. It is empty

@@ -11,7 +11,7 @@ use web_time::Instant;
 
 use super::Setup;
 use super::manner::Manner;
-use super::message::content_to_parts;
+use super::message::{content_to_parts, function_name};
 use super::probes;
 use crate::chat_template::{
     self, ChatTemplate, ChatTemplateSource, Inputs, PrintedLists, Reads, RenderError, Rules, Traced,
@@ -104,6 +104,14 @@ impl Conversation {
         let mut next = self.clone();
         next.history.extend(messages);
         next
+    }
+
+    /// Returns true if the names of the conversation's tools stand behind its last words.
+    pub(super) fn lists_tools(&self, history: &str) -> bool {
+        let behind = &history[self.end_in(history)..];
+        let tools = self.tools.iter().flat_map(|tools| tools.iter());
+        let mut names = tools.filter_map(function_name);
+        names.any(|name| behind.contains(name))
     }
 
     /// Returns the byte of a render at which the last words of the conversation end.

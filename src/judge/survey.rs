@@ -6,10 +6,11 @@ use std::rc::Rc;
 use super::Setup;
 use super::absent;
 use super::characters::{self, Beside};
+use super::circumstances::{MAX_ASKED, after_tool};
 use super::everyday;
 use super::manner::Manner;
-use super::message::{Assistant, CALLS_KEY, tool_for, tool_result};
-use super::places::{MAX_ASKED, Prompted, Settings, add_other, places, prompted, settings, users};
+use super::message::{Assistant, CALLS_KEY, tool_for};
+use super::places::{Prompted, Settings, add_other, places, prompted, settings, users};
 use super::probes::{self, Probe};
 use super::renderer::{Conversation, Renderer};
 use super::rounds::{Group, Seen};
@@ -56,12 +57,14 @@ impl Survey {
             .collect();
         let usual = Manner::usual(setup.parts);
         let users = users(renderer, &tools, &usual);
+        let shown = slots::calling(renderer, &users, &usual);
+        let as_called = shown.into_iter().next().unwrap_or_else(|| usual.clone());
         let Settings {
             tried: settings,
             left_out: settings_left_out,
             unset,
             only_texts,
-        } = settings(renderer, &users, &usual, setup.with_texts);
+        } = settings(renderer, &users, &usual, &as_called, setup.with_texts);
         let under: Vec<Conversation> = settings
             .iter()
             .flat_map(|kwargs| users.iter().map(|place| place.under(kwargs)))
@@ -221,24 +224,6 @@ fn written_otherwise(renderer: &Renderer<'_>, place: &Conversation, manner: &Man
         (full.replace(name, &other) != usual.replace(name, &other)).then(|| probes::beside(message))
     });
     calls.collect()
-}
-
-/// The conversation that goes on with a call and its result, which ends with this text.
-fn after_tool(
-    renderer: &Renderer<'_>,
-    place: &Conversation,
-    manner: &Manner,
-    end: &str,
-) -> Conversation {
-    let call = probes::call(2);
-    let calling = manner.write(&Assistant::calling([call.clone()]), None);
-    let text = format!("{}{end}", probes::TOOL_RESULT);
-    let result = renderer.divided(tool_result(&call, &text));
-    Conversation {
-        label: "after a tool's result",
-        after_tool: true,
-        ..place.and([calling, result])
-    }
 }
 
 /// Returns the beginning of the marker that begins a turn, as far as renders show it: the text that the plainest prompt adds to its

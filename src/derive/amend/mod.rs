@@ -127,6 +127,7 @@ impl Bench<'_> {
 }
 
 /// A response template with the amendments that were taken.
+#[derive(Clone)]
 pub(super) struct Amended {
     pub(super) document: Document,
     pub(super) proof: Proof,
@@ -156,6 +157,12 @@ impl Amended {
             responses: None,
             read: Vec::new(),
         }
+    }
+
+    /// Returns true if some field takes what no other one does.
+    pub(super) fn claims_all_text(&self) -> bool {
+        let mut fields = self.document.fields.values();
+        fields.any(|field| field.open.is_none())
     }
 
     fn take(&mut self, document: Document, proof: Proof, code: &'static str, told: String) {

@@ -511,62 +511,7 @@ pub(super) fn reasoning(
         let at_line = super::pattern_candidate(name, because, pattern);
         return field(choices.choose(DecisionId::ReasoningCloseDelimiter, [anywhere, at_line]));
     }
-    let (needed, _) = ends_of.needed(&reasoning.close);
-    if ends_of.is_last && super::is_plain(needed) {
-        let first = Delimiter::literal(needed);
-        let close = reasoning.close.as_str();
-        let all = (needed != close).then(|| match super::is_plain(close) {
-            true => Delimiter::literal(close),
-            false => Delimiter::pattern(slot::pattern(close)),
-        });
-        let last = last_of_run(needed).map(last_candidate);
-        let candidates = first_or_all(first, all).chain(last);
-        return field(choices.choose(DecisionId::ReasoningCloseDelimiter, candidates));
-    }
-    let pattern = format!("{}\\s*", slot::pattern(&reasoning.close));
-    let mut candidates = vec![
-        Candidate::new(
-            "pattern",
-            json::quote(&pattern),
-            if reasoning.spaced {
-                "white space follows it, which is neither the reasoning's nor the content's"
-            } else {
-                "white space may follow it"
-            },
-            Delimiter::pattern(pattern),
-        ),
-        Candidate::new(
-            "literal",
-            json::quote(&slot::show(&reasoning.close)),
-            if reasoning.spaced {
-                "the content's parser takes white space away as well"
-            } else {
-                "no white space follows it in a render"
-            },
-            markers(vec![reasoning.close.clone()], slot::pattern),
-        ),
-    ];
-    if !reasoning.spaced {
-        candidates.reverse();
-    }
-    if !reasoning.space.is_empty() {
-        let pattern = format!(
-            "{}{}\\s*",
-            text::escape(&reasoning.space),
-            slot::pattern(&reasoning.close)
-        );
-        candidates.push(Candidate::new(
-            "with the white space before it",
-            json::quote(&pattern),
-            "what closes it may stand in a text as well, without the white space before it",
-            Delimiter::pattern(pattern),
-        ));
-    }
-    if let Some(pattern) = last_of_run(&reasoning.close) {
-        candidates.push(last_candidate(format!("{pattern}\\s*")));
-        candidates.extend(behind_text(reasoning));
-    }
-    let close = choices.choose(DecisionId::ReasoningCloseDelimiter, candidates);
+    let close = own_close(reasoning, ends_of, choices);
     let Some(calls) = &analysis.calls else {
         return field(close);
     };
@@ -628,6 +573,66 @@ pub(super) fn reasoning(
     let own = close.map(super::patterns);
     let alternatives = own.into_iter().flatten().chain([next]);
     field(super::either_of(alternatives.collect()).map(Delimiter::pattern))
+}
+
+/// The delimiter that closes a reasoning with what renders close it with.
+fn own_close(reasoning: &Reasoning, ends_of: &Ends<'_>, choices: &Choices) -> Option<Delimiter> {
+    let (needed, _) = ends_of.needed(&reasoning.close);
+    if ends_of.is_last && super::is_plain(needed) {
+        let first = Delimiter::literal(needed);
+        let close = reasoning.close.as_str();
+        let all = (needed != close).then(|| match super::is_plain(close) {
+            true => Delimiter::literal(close),
+            false => Delimiter::pattern(slot::pattern(close)),
+        });
+        let last = last_of_run(needed).map(last_candidate);
+        let candidates = first_or_all(first, all).chain(last);
+        return choices.choose(DecisionId::ReasoningCloseDelimiter, candidates);
+    }
+    let pattern = format!("{}\\s*", slot::pattern(&reasoning.close));
+    let mut candidates = vec![
+        Candidate::new(
+            "pattern",
+            json::quote(&pattern),
+            if reasoning.spaced {
+                "white space follows it, which is neither the reasoning's nor the content's"
+            } else {
+                "white space may follow it"
+            },
+            Delimiter::pattern(pattern),
+        ),
+        Candidate::new(
+            "literal",
+            json::quote(&slot::show(&reasoning.close)),
+            if reasoning.spaced {
+                "the content's parser takes white space away as well"
+            } else {
+                "no white space follows it in a render"
+            },
+            markers(vec![reasoning.close.clone()], slot::pattern),
+        ),
+    ];
+    if !reasoning.spaced {
+        candidates.reverse();
+    }
+    if !reasoning.space.is_empty() {
+        let pattern = format!(
+            "{}{}\\s*",
+            text::escape(&reasoning.space),
+            slot::pattern(&reasoning.close)
+        );
+        candidates.push(Candidate::new(
+            "with the white space before it",
+            json::quote(&pattern),
+            "what closes it may stand in a text as well, without the white space before it",
+            Delimiter::pattern(pattern),
+        ));
+    }
+    if let Some(pattern) = last_of_run(&reasoning.close) {
+        candidates.push(last_candidate(format!("{pattern}\\s*")));
+        candidates.extend(behind_text(reasoning));
+    }
+    choices.choose(DecisionId::ReasoningCloseDelimiter, candidates)
 }
 
 /// The smallest responses in which nothing closes a reasoning before a call: one that ends with the call, and one that only speaks of it.

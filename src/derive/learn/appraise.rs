@@ -98,6 +98,11 @@ impl Appraised {
         self.shortfall.without_constants() == Shortfall::default()
     }
 
+    /// Returns true if nothing stands in the response that is read as no part of anything.
+    pub(super) fn is_read_whole(&self) -> bool {
+        self.shortfall == Shortfall::default()
+    }
+
     /// Says in a sentence why the response is not read right; `None` where it is.
     pub(super) fn why(&self, recorded: &Recorded) -> Option<String> {
         if self.is_right() {
@@ -225,7 +230,7 @@ pub(super) fn appraise(
         let (lost, known) = constants.weigh(&response[span.clone()]);
         shortfall.lost += lost;
         shortfall.constants += known;
-        if lost > 0 {
+        if lost + known > 0 {
             spots.push(Spot {
                 span,
                 field: None,
@@ -294,7 +299,12 @@ pub(super) fn appraise(
     if let Some(expected) = &recorded.expected {
         match calls::is_same(&message, expected) {
             // The texts of a message that is right may have markers in them.
-            true => shortfall = Shortfall::default(),
+            true => {
+                shortfall = Shortfall {
+                    constants: shortfall.lost + shortfall.constants,
+                    ..Shortfall::default()
+                }
+            }
             false => {
                 shortfall = Shortfall {
                     wrong: calls::distance(&message, expected),

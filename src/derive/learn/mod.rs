@@ -40,7 +40,7 @@ use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::CALLS_KEY;
 use crate::judge::{self, Case, Scrutiny};
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, python};
 
 pub(in crate::derive) use again::{Again, written_again};
 use appraise::{Appraised, Shortfall, appraise};
@@ -169,7 +169,7 @@ pub(in crate::derive) fn learn<P>(
         state = better;
     }
     while report.widenings.len() < MAX_WIDENINGS {
-        let mut helpful = lessons.helpful(&document, &state, &prompts);
+        let mut helpful = lessons.helpful(&document, &state, &prompts, cases);
         helpful.sort_by_cached_key(|one| {
             let lacking = one.state.total().without_constants();
             let wrong = lessons.recorded.len() - one.state.right();
@@ -417,7 +417,22 @@ impl Lessons<'_> {
     }
 
     /// The proposals with which more is read, and nothing worse.
-    fn helpful(&self, base: &Document, state: &State, prompts: &[&str]) -> Vec<Helpful> {
+    fn helpful(
+        &self,
+        base: &Document,
+        state: &State,
+        prompts: &[&str],
+        cases: &[Case],
+    ) -> Vec<Helpful> {
+        // The end of the turn opens nothing: text behind it would else be a reasoning, whatever it is.
+        let ends_turn = |edit: &Edit| {
+            let text = edit.text.trim_matches(python::is_space);
+            edit.opens()
+                && cases.iter().any(|case| {
+                    let response = case.response.trim_end_matches(python::is_space);
+                    response.ends_with(text)
+                })
+        };
         let mut found: Vec<Helpful> = Vec::new();
         let mut tried: Vec<Document> = Vec::new();
         let short = self.recorded.iter().zip(&state.read);
@@ -426,7 +441,7 @@ impl Lessons<'_> {
             .flat_map(|(recorded, read)| propose::heads(recorded, read, &self.constants))
             .collect();
         for (at, recorded) in self.recorded.iter().enumerate() {
-            if state.read[at].is_right() {
+            if state.read[at].is_read_whole() {
                 continue;
             }
             let evidence = propose::Seen {
@@ -437,6 +452,9 @@ impl Lessons<'_> {
                 heads: &heads,
             };
             for edit in evidence.edits(&state.draft.document) {
+                if ends_turn(&edit) {
+                    continue;
+                }
                 let Some(draft) = state.draft.with(base, &edit) else {
                     continue;
                 };

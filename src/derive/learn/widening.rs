@@ -229,6 +229,11 @@ impl Edit {
         }
     }
 
+    /// Returns true if the edit makes its text open the field, by itself or with what opens it already.
+    pub(super) fn opens(&self) -> bool {
+        self.side == Side::Open && matches!(self.how, How::Also | How::Beside)
+    }
+
     /// Returns the report on the edit, without the responses that taught it.
     pub(super) fn told(&self, was: &Document, now: &Document) -> Widening {
         let spelled = |document: &Document| {
