@@ -50,7 +50,7 @@ use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
 use crate::judge::slot::Slot;
 use crate::judge::{self, Judge};
 use crate::response_template::{Delimiter, Document, Engine, Invalid};
-use crate::value::Value;
+use crate::value::{Map, Value};
 use amend::Amended;
 
 pub use crate::judge::{Case, Kind, KindVerdict, LeftOutCount, Rounds};
@@ -198,35 +198,66 @@ pub enum DeriveError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivation, DeriveError> {
-    let (derivation, only_texts) = derive_under(source, options, true)?;
-    if only_texts.is_empty() || derivation.report.rounds.failed == 0 {
-        return Ok(derivation);
+    let (mut best, doubtful) = derive_under(source, options, judge::Extent::ALL)?;
+    let mut findings = Vec::new();
+    // A text that is given may be a marker of the chat template's, in whose place no response template takes any text. And few set two kwargs of which
+    // only both together make a difference.
+    let steps = [
+        (judge::Extent::WITH_TEXTS, of_pairs(&doubtful.pairs)),
+        (judge::Extent::ALONE, of_texts(&doubtful.texts)),
+    ];
+    for (less, told) in steps {
+        if best.report.rounds.failed == 0 {
+            break;
+        }
+        if told.is_empty() {
+            continue;
+        }
+        let (without, _) = derive_under(source, options, less)?;
+        if without.report.rounds.failed < best.report.rounds.failed {
+            best = without;
+            findings.extend(told);
+        }
     }
-    // A text that is given may be a marker of the chat template's, in whose place no response template takes any text.
-    let (mut without, _) = derive_under(source, options, false)?;
-    if without.report.rounds.failed >= derivation.report.rounds.failed {
-        return Ok(derivation);
-    }
-    let report = &mut without.report;
-    // What is proved is proved for the default alone.
-    if report.verdict == Verdict::Proved {
+    let report = &mut best.report;
+    // What is proved is proved for the defaults alone.
+    if report.verdict == Verdict::Proved && !findings.is_empty() {
         (report.verdict, report.verified) = (Verdict::ProvedInPart, false);
     }
-    report.findings.extend(only_texts.iter().map(|name| {
-        let text = format!(
-            "`{name}` may have any value, and messages are lost with one that was made up; so the response template is proved for its default alone"
-        );
-        Finding::warning("kwarg-not-proved", text)
-    }));
-    Ok(without)
+    report.findings.extend(findings);
+    Ok(best)
 }
 
-/// Derives a response template, and returns the kwargs that may be any text as well; `with_texts` is true where these are set.
+/// Findings about kwargs that may have any value.
+fn of_texts(names: &[String]) -> Vec<Finding> {
+    let told = names.iter().map(|name| {
+        format!(
+            "`{name}` may have any value, and messages are lost with one that was made up; so the response template is proved for its default alone"
+        )
+    });
+    told.map(|text| Finding::warning("kwarg-not-proved", text))
+        .collect()
+}
+
+/// A finding about kwargs that do together what neither of them does alone.
+fn of_pairs(pairs: &[Map]) -> Vec<Finding> {
+    if pairs.is_empty() {
+        return Vec::new();
+    }
+    let names = pairs.iter().map(read::thought::describe);
+    let text = format!(
+        "messages are lost where kwargs come together, and not with each of them alone: {}; so the response template is proved for each alone",
+        names.collect::<Vec<_>>().join("; or ")
+    );
+    vec![Finding::warning("kwarg-not-proved", text)]
+}
+
+/// Derives a response template under the kwargs of that extent, and returns those that are doubtful as well.
 fn derive_under(
     source: &ChatTemplateSource,
     options: &Options,
-    with_texts: bool,
-) -> Result<(Derivation, Vec<String>), DeriveError> {
+    extent: judge::Extent,
+) -> Result<(Derivation, judge::Doubtful), DeriveError> {
     let started = Instant::now();
     let clock = options.clock_or_some_day();
     let mut renderer = render::open(source, clock)?;
@@ -239,7 +270,7 @@ fn derive_under(
         parts: requirements.parts,
         variables: &variables,
         thorough: options.thorough,
-        with_texts,
+        extent,
     };
     let judge = Judge::new(source, &setup);
     renderer.adopt(judge.rules());
@@ -357,7 +388,7 @@ fn derive_under(
         responses: read,
         cost,
     };
-    Ok((derivation, judge.only_texts().to_vec()))
+    Ok((derivation, judge.doubtful().clone()))
 }
 
 /// The texts that begin the model's turn, with the names of slots in their places.

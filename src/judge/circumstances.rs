@@ -4,16 +4,16 @@
 //! on. All of that at once would be thousands of conversations. So some are made in which two of these things come together, and a few messages, which
 //! have each of their parts beside each other, tell whether anything is written otherwise there than in the places before.
 
+use super::asked::MAX_ASKED;
 use super::manner::Manner;
 use super::message::{Assistant, Call, tool_for, tool_result};
 use super::probes;
 use super::renderer::{Conversation, Renderer};
 use crate::value::Value;
 
-/// How many exchanges a long conversation has, how many tools one with many has, and how many constants are put into messages.
+/// How many exchanges a long conversation has, and how many tools one with many has.
 const LONG: usize = 4;
 const MANY: usize = 12;
-pub(super) const MAX_ASKED: usize = 16;
 
 /// The messages that tell whether answers are written otherwise in a conversation: one of each part, and of those that stand beside each other.
 pub(super) fn answers(manner: &Manner) -> Vec<Value> {
@@ -97,45 +97,15 @@ pub(super) fn combined(
     let long = [lines.as_str(); LONG * MANY].join(" ");
     let mut all = Vec::new();
     if let Some(tooled) = users.iter().find(|place| place.tools.is_some()) {
-        let after = |place: &Conversation| after_tool(renderer, place, manner, "");
-        let (first, second) = (probes::call(0), probes::call(1));
-        let results =
-            [&first, &second].map(|call| renderer.divided(tool_result(call, probes::TOOL_RESULT)));
-        let both = write(&Assistant::calling([first, second]));
-        let two = tooled.and([both].into_iter().chain(results));
         let one = tooled.tools.iter().flat_map(|tools| tools.first().cloned());
         let one = Conversation {
             tools: Some(one.collect()),
             ..tooled.clone()
         };
-        let answered = after(tooled).and([write(&earlier), said("user", probes::USER_AGAIN)]);
-        let asked = after(tooled).and([said("user", probes::USER_AGAIN)]);
-        let is_over = |place: Conversation| Conversation {
-            after_tool: false,
-            ..place
-        };
         all.extend([
             labelled(WITH_TOOLS_AND_SYSTEM, system(tooled)),
             labelled(WITH_TOOLS_LATER, later(tooled, &earlier)),
             labelled("with one tool", one),
-            labelled("after a second result", after(&after(tooled))),
-            labelled(
-                "after two results",
-                Conversation {
-                    after_tool: true,
-                    ..two
-                },
-            ),
-            labelled(
-                "with a system message, after a tool's result",
-                after(&system(tooled)),
-            ),
-            labelled(
-                "in a later turn, after a tool's result",
-                after(&later(tooled, &earlier)),
-            ),
-            labelled("behind an answer to a tool's result", is_over(answered)),
-            labelled("behind a tool's result and a question", is_over(asked)),
             labelled(
                 "with tools and a message of a developer",
                 before(tooled, "developer", probes::SYSTEM),
@@ -166,6 +136,51 @@ pub(super) fn combined(
         labelled("with a long system message", before(user, "system", &long)),
     ]);
     all
+}
+
+/// Conversations with several results, and with results and something else.
+pub(super) fn with_results(
+    renderer: &Renderer<'_>,
+    tooled: &Conversation,
+    manner: &Manner,
+) -> Vec<Conversation> {
+    let after = |label, place: &Conversation| Conversation {
+        label,
+        ..after_tool(renderer, place, manner, "")
+    };
+    let write = |message: &Assistant| manner.write(message, None);
+    let question = || renderer.said("user", probes::USER_AGAIN);
+    let answer = || write(&Assistant::saying(probes::EARLIER));
+    let result = |call: &Call| renderer.divided(tool_result(call, probes::TOOL_RESULT));
+    let calls = [probes::call(0), probes::call(1)];
+    let both = write(&Assistant::calling(calls.clone()));
+    let two = Conversation {
+        label: "after two results",
+        after_tool: true,
+        ..tooled.and([both].into_iter().chain(calls.iter().map(result)))
+    };
+    let mut system = tooled.clone();
+    system
+        .history
+        .insert(0, renderer.said("system", probes::SYSTEM));
+    let later = tooled.and([answer(), question()]);
+    let first = after("", tooled);
+    let over = |label, messages: Vec<Value>| Conversation {
+        label,
+        after_tool: false,
+        ..first.and(messages)
+    };
+    vec![
+        after("after a second result", &first),
+        two,
+        after("with a system message, after a tool's result", &system),
+        after("in a later turn, after a tool's result", &later),
+        over(
+            "behind an answer to a tool's result",
+            vec![answer(), question()],
+        ),
+        over("behind a tool's result and a question", vec![question()]),
+    ]
 }
 
 const WITH_TOOLS_AND_SYSTEM: &str = "with tools and a system message";

@@ -369,12 +369,10 @@ fn unproved(judge: &Judge<'_>, tried: &Tried<'_>, judgement: &Judgement) -> Vec<
     }
     for group in judge.calling.iter().filter_map(|group| group.get()) {
         for round in &group.rounds {
-            let name = round.function_asked_for().map(str::to_owned);
-            let function = name
-                .map(Unproved::Function)
-                .filter(|it| !unproved.contains(it));
+            let asked = round.probe.asked.clone().map(Unproved::Call);
             let is_lost = || tried.run(round, &group.manner, &judge.renderer).is_lost();
-            unproved.extend(function.filter(|_| is_lost()));
+            let lost = asked.filter(|asked| !unproved.contains(asked) && is_lost());
+            unproved.extend(lost);
         }
     }
     let groups =

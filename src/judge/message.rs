@@ -22,6 +22,17 @@ pub(crate) struct Assistant {
     pub(crate) calls: Vec<Call>,
 }
 
+/// A part of a call that the chat template asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Asked {
+    /// The name of the function.
+    Function(String),
+    /// The name of an argument.
+    Argument(String),
+    /// The text with which an id begins.
+    Id(String),
+}
+
 impl Assistant {
     pub(crate) fn saying(content: &str) -> Self {
         Self {

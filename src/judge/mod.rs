@@ -26,6 +26,7 @@
 mod absent;
 mod alike;
 mod arrival;
+mod asked;
 mod characters;
 mod circumstances;
 mod compare;
@@ -74,9 +75,11 @@ pub(crate) use cuts::{count as count_cuts, first_loss};
 pub(crate) use judgement::{Failure, Judgement, NOT_SHOWN, UNMARKED};
 pub use judgement::{KindVerdict, LeftOutCount, Rounds};
 pub use kind::Kind;
+pub(crate) use message::Asked;
 use message::Assistant;
 use parses::Parses;
 pub(crate) use parses::Scrutiny;
+pub(crate) use places::{Doubtful, Extent};
 use renderer::Renderer;
 pub(crate) use rounds::RoundId;
 use rounds::{Group, Round};
@@ -114,8 +117,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) variables: &'a dyn Fn(&[Value]) -> Map,
     /// True to try more, however long that takes.
     pub(crate) thorough: bool,
-    /// True to set kwargs, too, that are nothing but a text.
-    pub(crate) with_texts: bool,
+    /// The kwargs that are set beside those that alone make a difference.
+    pub(crate) extent: Extent,
 }
 
 impl std::fmt::Debug for Setup<'_> {
@@ -206,8 +209,8 @@ impl<'a> Judge<'a> {
         let tried = self.tried(subject);
         let lost_of = |calling: Option<usize>, group: &Group| {
             let rounds = group.rounds.iter().enumerate();
-            let beside = rounds
-                .filter(|(_, round)| round.probe.is_beside && round.function_asked_for().is_none());
+            let beside =
+                rounds.filter(|(_, round)| round.probe.is_beside && round.probe.asked.is_none());
             let lost = beside
                 .filter(|(_, round)| !tried.run(round, &group.manner, &self.renderer).is_back());
             let lost = lost.map(|(index, _)| RoundId { calling, index });
@@ -361,9 +364,9 @@ impl<'a> Judge<'a> {
         &self.survey.unset
     }
 
-    /// The kwargs of which the chat template refuses whatever is no text, and writes any text in the model's turn.
-    pub(crate) fn only_texts(&self) -> &[String] {
-        &self.survey.only_texts
+    /// The kwargs under which messages may be lost although nobody may ever set them so.
+    pub(crate) fn doubtful(&self) -> &Doubtful {
+        &self.survey.doubtful
     }
 
     /// Returns how many renders were made so far, and how long they took.

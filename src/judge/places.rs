@@ -71,9 +71,59 @@ pub(super) struct Settings {
     /// The kwargs that the chat template writes in the model's turn where nothing of its own stands before or behind them, so that they are never set. A kwarg that ends a
     /// turn, such as `{{ message.content + (end or "<end>") }}`, is a delimiter of its own, and no response template could read any text as one.
     pub(super) unset: Vec<String>,
-    /// The kwargs that make a difference only with a text that was made up: those of which the chat template refuses whatever is no text, as in
+    /// The kwargs under which messages may be lost although nobody may ever set them so.
+    pub(super) doubtful: Doubtful,
+}
+
+/// The kwargs under which messages may be lost although nobody may ever set them so.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Doubtful {
+    /// Those that make a difference only with a text that was made up: of which the chat template refuses whatever is no text, as in
     /// `'<bot:' + lang + '>'`, and objects and lists of such texts.
-    pub(super) only_texts: Vec<String>,
+    pub(crate) texts: Vec<String>,
+    /// Those that do together what neither of them does alone.
+    pub(crate) pairs: Vec<Map>,
+}
+
+/// The doubtful kwargs that are set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Extent {
+    texts: bool,
+    pairs: bool,
+}
+
+impl Extent {
+    /// All of them.
+    pub(crate) const ALL: Self = Self {
+        texts: true,
+        pairs: true,
+    };
+    /// Texts, each alone.
+    pub(crate) const WITH_TEXTS: Self = Self {
+        texts: true,
+        pairs: false,
+    };
+    /// None of them.
+    pub(crate) const ALONE: Self = Self {
+        texts: false,
+        pairs: false,
+    };
+
+    /// Returns true if pairs are set.
+    pub(super) fn has_pairs(self) -> bool {
+        self.pairs
+    }
+}
+
+/// Returns true if a render takes so many steps that what few chat templates need may not be rendered as well.
+fn is_slow(renderer: &Renderer<'_>, users: &[Conversation], manner: &Manner) -> bool {
+    let answer = manner.write(&Assistant::saying(probes::CONTENT), None);
+    let steps = renderer.steps_left();
+    for user in users {
+        let _ = renderer.answered(&user.and([answer.clone()]), &answer, manner);
+    }
+    let each = steps.saturating_sub(renderer.steps_left()) / users.len().max(1) as u64;
+    each.saturating_mul(MOST_UNUSUAL) > renderer.steps_left()
 }
 
 /// The part of a render behind the last words of the conversation.
@@ -81,13 +131,13 @@ fn tail(place: &Conversation, full: String) -> String {
     full[place.end_in(&full)..].to_owned()
 }
 
-/// The settings of the kwargs; `with_texts` sets those, too, that are nothing but a text. Calls are handed over as in the manner `calling`.
+/// The settings of the kwargs, those that are doubtful as far as they are in the `extent`. Calls are handed over as in the manner `calling`.
 pub(super) fn settings(
     renderer: &Renderer<'_>,
     users: &[Conversation],
     usual: &Manner,
     calling: &Manner,
-    with_texts: bool,
+    extent: Extent,
 ) -> Settings {
     let reasoned = Manner {
         reasoning: Some(Slot::key("reasoning")),
@@ -103,8 +153,13 @@ pub(super) fn settings(
         reasoned.write(&message, None),
         calling.write(&call, None),
     ];
+    let is_slow = is_slow(renderer, users, usual);
     let combined = circumstances::combined(renderer, users, calling);
-    let combined: Vec<&Conversation> = circumstances::basic(&combined).collect();
+    let combined = circumstances::basic(&combined);
+    let further: Vec<&Conversation> = match is_slow {
+        true => Vec::new(),
+        false => users.last().into_iter().chain(combined).collect(),
+    };
     let telling = circumstances::answers(calling);
     let signature = |kwargs: &Map| -> Option<Vec<String>> {
         let mut tails = Vec::new();
@@ -116,8 +171,7 @@ pub(super) fn settings(
             }
         }
         // A kwarg may matter to answers with several parts, or in longer conversations alone.
-        let last = users.last().into_iter().chain(combined.iter().copied());
-        for place in last.map(|place| place.under(kwargs)) {
+        for place in further.iter().map(|place| place.under(kwargs)) {
             for message in &telling {
                 let full = renderer.answered(&place, message, calling);
                 tails.push(full.map_or_else(|_| String::new(), |full| tail(&place, full)));
@@ -142,8 +196,7 @@ pub(super) fn settings(
         seen.push(found);
         Some(is_other)
     };
-    let all = renderer.source().settings();
-    for (name, values) in all.clone() {
+    for (name, values) in renderer.source().settings() {
         let before = (settings.tried.len(), settings.left_out);
         let (mut is_read, mut is_refused, mut is_filled) = (false, false, false);
         for value in values {
@@ -160,8 +213,8 @@ pub(super) fn settings(
         if is_read {
             is_other(&unknown, &mut settings);
         } else if is_filled || is_refused && is_other(&unknown, &mut settings) == Some(true) {
-            settings.only_texts.push(name.clone());
-            if !with_texts {
+            settings.doubtful.texts.push(name.clone());
+            if !extent.texts {
                 settings.tried.truncate(before.0);
                 settings.left_out = before.1;
             }
@@ -170,17 +223,33 @@ pub(super) fn settings(
         if new.any(|kwargs| writes(renderer, users, usual, &messages, kwargs)) {
             settings.tried.truncate(before.0);
             settings.left_out = before.1;
-            settings.only_texts.retain(|known| *known != name);
+            settings.doubtful.texts.retain(|known| *known != name);
             settings.unset.push(name);
         }
     }
-    for kwargs in together(renderer, users, calling, &all, &settings) {
-        match settings.tried.len() < MAX_SETTINGS {
-            true => settings.tried.push(kwargs),
-            false => settings.left_out += 1,
+    settings
+}
+
+impl Settings {
+    /// Adds pairs of kwargs that do together what neither of them does alone, to messages in that manner.
+    pub(super) fn add_pairs(
+        &mut self,
+        renderer: &Renderer<'_>,
+        users: &[Conversation],
+        manner: &Manner,
+    ) {
+        if is_slow(renderer, users, manner) {
+            return;
+        }
+        for kwargs in together(renderer, users, manner, self) {
+            if self.tried.len() == MAX_SETTINGS {
+                self.left_out += 1;
+                continue;
+            }
+            self.tried.push(kwargs.clone());
+            self.doubtful.pairs.push(kwargs);
         }
     }
-    settings
 }
 
 /// The pairs of kwargs that do together what neither of them does alone: `<deep>` may open a reasoning where thinking is on and the effort is high. Pairs
@@ -189,7 +258,6 @@ fn together(
     renderer: &Renderer<'_>,
     users: &[Conversation],
     manner: &Manner,
-    all: &[(String, Vec<Value>)],
     found: &Settings,
 ) -> Vec<Map> {
     let Some(user) = users.last() else {
@@ -209,12 +277,13 @@ fn together(
     let Some(usual) = tails(&Map::new()) else {
         return Vec::new();
     };
-    let is_left = |name: &String| found.unset.contains(name) || found.only_texts.contains(name);
+    let is_left = |name: &String| found.unset.contains(name) || found.doubtful.texts.contains(name);
     let single = |name: &String, value: &Value| {
         let kwargs = Map::from_iter([(name.clone(), value.clone())]);
         let tails = tails(&kwargs)?;
         Some((name.clone(), value.clone(), tails))
     };
+    let all = renderer.source().settings();
     let alone: Vec<(String, Value, Vec<String>)> = all
         .iter()
         .filter(|(name, _)| !is_left(name))

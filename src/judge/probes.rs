@@ -4,7 +4,7 @@
 //! They are made here and nowhere else: the analysis that a verdict is given on reads other messages, of other words, so that
 //! nothing can be right for its own probes alone.
 
-use super::message::{self, Assistant, Call};
+use super::message::{self, Asked, Assistant, Call};
 use crate::value::{Integer, Map, Value};
 
 /// The texts that the user says first, and later.
@@ -87,6 +87,8 @@ pub(super) struct Probe {
     /// True if no verdict is given on it. Its texts speak of words that are nearly markers, and whether those can be told apart depends on the letters and the punctuation
     /// of the markers alone.
     pub(super) is_beside: bool,
+    /// The part of its call that the chat template asks for, and writes otherwise than others.
+    pub(super) asked: Option<Asked>,
 }
 
 /// The calls that probes are made of, by number; no two of the five share a value, and no two of the first three a function.
@@ -310,14 +312,6 @@ pub(super) fn with_calls_and_characters(
 }
 
 /// The first call, with another value for its first argument.
-/// The first call, of the function with this name.
-pub(super) fn calling_function(name: &str) -> Assistant {
-    Assistant::calling([Call {
-        name: name.to_owned(),
-        ..call(0)
-    }])
-}
-
 fn calling_with(value: Value) -> Assistant {
     let mut call = call(0);
     if let Some(first) = call.arguments.values_mut().next() {
@@ -480,6 +474,7 @@ fn lead(message: Assistant) -> Probe {
         plain: true,
         leads: true,
         is_beside: false,
+        asked: None,
     }
 }
 

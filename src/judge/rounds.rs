@@ -12,7 +12,7 @@ use super::kind::Kind;
 use super::manner::Manner;
 use super::message::{Assistant, tool_for};
 use super::places::Prompted;
-use super::probes::{self, Probe};
+use super::probes::Probe;
 use super::renderer::Renderer;
 use crate::chat_template::{InputPath, InputStep, Traced};
 use crate::value::Value;
@@ -50,13 +50,6 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// The name of the called function, where the chat template writes its calls otherwise than those of others.
-    pub(super) fn function_asked_for(&self) -> Option<&str> {
-        let call = self.probe.message.calls.first()?;
-        let is_other = self.probe.is_beside && call.name != probes::call(0).name;
-        is_other.then_some(call.name.as_str())
-    }
-
     /// The byte ranges of the render's numbers behind the history that come from no input as they are, such as the `0` of `functions.f:0`
     /// where the chat template counts calls.
     ///

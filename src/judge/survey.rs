@@ -5,13 +5,14 @@ use std::rc::Rc;
 
 use super::Setup;
 use super::absent;
+use super::asked::{MAX_ASKED, written_otherwise};
 use super::characters::{self, Beside};
-use super::circumstances::{MAX_ASKED, after_tool};
+use super::circumstances::{after_tool, with_results};
 use super::everyday;
 use super::manner::Manner;
 use super::message::{Assistant, CALLS_KEY, tool_for};
-use super::places::{Prompted, Settings, add_other, places, prompted, settings, users};
-use super::probes::{self, Probe};
+use super::places::{Doubtful, Prompted, Settings, add_other, places, prompted, settings, users};
+use super::probes;
 use super::renderer::{Conversation, Renderer};
 use super::rounds::{Group, Seen};
 use super::slots::{self, Slots};
@@ -28,8 +29,8 @@ pub(super) struct Survey {
     pub(super) settings_left_out: usize,
     /// The kwargs that are never set.
     pub(super) unset: Vec<String>,
-    /// The kwargs that are nothing but a text.
-    pub(super) only_texts: Vec<String>,
+    /// The kwargs under which messages may be lost although nobody may ever set them so.
+    pub(super) doubtful: Doubtful,
     /// Messages without calls.
     pub(super) plain: Group,
     /// The turns of messages without calls.
@@ -58,14 +59,14 @@ impl Survey {
         let usual = Manner::usual(setup.parts);
         let users = users(renderer, &tools, &usual);
         let shown = slots::calling(renderer, &users, &usual);
-        let as_called = shown.into_iter().next().unwrap_or_else(|| usual.clone());
-        let Settings {
-            tried: settings,
-            left_out: settings_left_out,
-            unset,
-            only_texts,
-        } = settings(renderer, &users, &usual, &as_called, setup.with_texts);
+        let slot = slots::find(renderer, &users, &usual, shown.first());
+        let as_called = Manner {
+            reasoning: slot.distinct.into_iter().next(),
+            ..shown.into_iter().next().unwrap_or_else(|| usual.clone())
+        };
+        let mut settings = settings(renderer, &users, &usual, &as_called, setup.extent);
         let under: Vec<Conversation> = settings
+            .tried
             .iter()
             .flat_map(|kwargs| users.iter().map(|place| place.under(kwargs)))
             .collect();
@@ -84,12 +85,25 @@ impl Survey {
                 ..calling
             })
             .collect();
+        if setup.extent.has_pairs() {
+            let manner = calling.first().unwrap_or(&manner);
+            settings.add_pairs(renderer, &users, manner);
+        }
+        let Settings {
+            tried: settings,
+            left_out: settings_left_out,
+            unset,
+            doubtful,
+        } = settings;
         let mut places = places(renderer, &users, &settings, &manner);
         // Where no call is shown a tool's result may be.
         if let Some(user) = users.first().filter(|_| calling.is_empty()) {
             let after = after_tool(renderer, user, &manner, "");
             let after = prompted(renderer, &[after], &settings, &manner);
-            let is_shown = |at: &Rc<Prompted>| at.prompt.contains(probes::TOOL_RESULT);
+            // Where the prompt adds nothing behind it, the model is not asked for anything.
+            let is_shown = |at: &Rc<Prompted>| {
+                at.prompt.contains(probes::TOOL_RESULT) && !at.told().is_empty()
+            };
             places.extend(after.into_iter().filter(is_shown));
         }
         let header = header(renderer, &users, &manner);
@@ -131,7 +145,7 @@ impl Survey {
             settings,
             settings_left_out,
             unset,
-            only_texts,
+            doubtful,
             plain,
             seen,
             reads_calls,
@@ -158,7 +172,13 @@ impl Survey {
                 let asked = renderer.asked().take(MAX_ASKED);
                 let after =
                     asked.map(|text| after_tool(renderer, tooled, manner, &format!(" {text}")));
-                add_other(renderer, &mut places, after, manner);
+                let several = with_results(renderer, tooled, manner);
+                add_other(
+                    renderer,
+                    &mut places,
+                    several.into_iter().chain(after),
+                    manner,
+                );
             }
         }
         let mut group = Group::new(manner.clone(), &self.plain.header);
@@ -205,25 +225,6 @@ impl Survey {
         group.fill_first(renderer, &with_tools, &beside);
         group
     }
-}
-
-/// Calls of functions that the chat template asks for by their names, and writes otherwise than calls of others.
-fn written_otherwise(renderer: &Renderer<'_>, place: &Conversation, manner: &Manner) -> Vec<Probe> {
-    let rendered = |message: &Assistant| {
-        let message = manner.write(message, None);
-        let full = renderer.answered(place, &message, manner).ok()?;
-        Some(full[place.end_in(&full)..].to_owned())
-    };
-    let other = probes::call(0).name;
-    let Some(usual) = rendered(&probes::calling_function(&other)) else {
-        return Vec::new();
-    };
-    let calls = renderer.named().take(MAX_ASKED).filter_map(|name| {
-        let message = probes::calling_function(name);
-        let full = rendered(&message)?;
-        (full.replace(name, &other) != usual.replace(name, &other)).then(|| probes::beside(message))
-    });
-    calls.collect()
 }
 
 /// Returns the beginning of the marker that begins a turn, as far as renders show it: the text that the plainest prompt adds to its

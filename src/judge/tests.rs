@@ -111,7 +111,7 @@ impl Setting<'_> {
             parts: self.parts,
             variables: &|_| self.variables.clone(),
             thorough: self.thorough,
-            with_texts: true,
+            extent: crate::judge::Extent::ALL,
         };
         let subject = Subject {
             template: &Arc::new(template),

@@ -1,5 +1,6 @@
 //! The facts that a response template relies on and that no render shows.
 
+use super::message::Asked;
 use crate::value::Map;
 
 /// A fact that no render shows.
@@ -11,8 +12,8 @@ pub(crate) enum Unproved {
     PromptTail(PromptTail),
     /// Calls that the chat template asks for and does not show in any manner; with its own words where it refuses them.
     Calls(Option<String>),
-    /// A function whose calls the chat template writes otherwise than those of others, so that they do not come back.
-    Function(String),
+    /// Calls with a part that the chat template asks for, and writes otherwise than others, so that they do not come back.
+    Call(Asked),
     /// A constant at which the chat template cuts an answer, dropping the text before it. A model may write both, and no render shows it.
     Cut(String),
     /// Messages before which no marker begins their turn in the render, although their prompt has one.

@@ -280,7 +280,7 @@ fn long_lists_of_findings_go_through_a_pager() {
         text.trim_end()
             .lines()
             .last()
-            .is_some_and(|line| line.starts_with("paged:6 files")),
+            .is_some_and(|line| line.ends_with("in 6 files")),
         "{text}"
     );
     let text = paged(&bench, &["lint", "bad0.json"]);

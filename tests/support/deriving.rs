@@ -47,3 +47,10 @@ pub fn findings(derivation: &Derivation) -> Vec<&str> {
         .map(|finding| finding.code)
         .collect()
 }
+
+/// The texts of the findings with this code.
+pub fn told(derivation: &Derivation, code: &str) -> String {
+    let all = derivation.report.findings.iter();
+    let texts = all.filter(|finding| finding.code == code);
+    texts.map(|finding| finding.text.as_str()).collect()
+}

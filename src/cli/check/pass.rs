@@ -45,7 +45,7 @@ impl Pass<'_> {
         };
         let mut report = Report::open(&args.report, "check")?;
         if self.ended.is_some() {
-            report = report.as_it_comes();
+            report = report.shown_at_once();
         }
         let mut times: Vec<(String, Duration)> = Vec::new();
         let mut changed: Vec<(Found, Fixture)> = Vec::new();

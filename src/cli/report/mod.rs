@@ -257,8 +257,8 @@ impl Report {
         })
     }
 
-    /// The same report, with results shown as soon as they are there even on a terminal: for somebody who watches.
-    pub(crate) fn as_it_comes(mut self) -> Self {
+    /// Shows results as soon as they are there even on a terminal, for somebody who watches.
+    pub(crate) fn shown_at_once(mut self) -> Self {
         for written in &mut self.written {
             if matches!(written.out, Out::Screen(_)) {
                 written.out = Out::Stream(Box::new(anstream::stdout()));

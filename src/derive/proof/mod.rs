@@ -15,7 +15,8 @@ use crate::derive::read::arguments::Style;
 use crate::derive::read::cut::Body;
 use crate::diagnostic::Severity;
 use crate::judge::{
-    self, Case, Failure, Judge, Judgement, PromptTail, RoundId, Rounds, Scrutiny, Subject, Unproved,
+    self, Asked, Case, Failure, Judge, Judgement, PromptTail, RoundId, Rounds, Scrutiny, Subject,
+    Unproved,
 };
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, json};
@@ -266,10 +267,23 @@ fn unproved(unproved: &Unproved) -> Finding {
                 None => "the chat template asks for tool calls and renders none in any manner that was tried".to_owned(),
             },
         ),
-        Unproved::Function(name) => Finding::warning(
+        Unproved::Call(Asked::Function(name)) => Finding::warning(
             "function-not-read",
             format!(
                 "the chat template writes calls of `{name}` otherwise than calls of other functions, and they do not come back"
+            ),
+        ),
+        Unproved::Call(Asked::Argument(name)) => Finding::warning(
+            "argument-not-read",
+            format!(
+                "the chat template writes an argument `{name}` otherwise than other arguments, and calls with it do not come back"
+            ),
+        ),
+        Unproved::Call(Asked::Id(beginning)) => Finding::warning(
+            "id-not-read",
+            format!(
+                "the chat template writes calls with ids that begin with {} otherwise than other calls, and they do not come back",
+                json::quote(beginning)
             ),
         ),
         Unproved::Cut(constant) => Finding::warning(

@@ -28,7 +28,7 @@ fn analysis_with(template: &str, wanted: Vec<Preference>) -> Result<Analysis, Un
         parts: requirements.parts,
         variables: &variables,
         thorough: false,
-        with_texts: true,
+        extent: crate::judge::Extent::ALL,
     };
     let judge = Judge::new(&source, &setup);
     renderer.adopt(judge.rules());

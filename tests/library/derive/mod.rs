@@ -1,5 +1,6 @@
 //! What is derived from chat templates small enough to be read here.
 
+mod circumstances;
 mod decisions;
 mod engines;
 mod inputs;

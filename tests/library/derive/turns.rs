@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::support::deriving::{derive_text, findings, turns, turns_with};
+use crate::support::deriving::{derive_text, findings, told, turns, turns_with};
 use obverse::derive::{ContentMode, Derivation, Options, ReasoningMode, Verdict};
 use obverse::parser::parse_response;
 use obverse::response_template::ResponseTemplate;
@@ -491,13 +491,6 @@ fn prompted(prompt: &str) -> Derivation {
          {{%- if add_generation_prompt -%}}{prompt}{{%- endif -%}}"
     );
     derive_text(&text).expect("derived")
-}
-
-/// The texts of the findings with this code.
-fn told(derivation: &Derivation, code: &str) -> String {
-    let all = derivation.report.findings.iter();
-    let texts = all.filter(|finding| finding.code == code);
-    texts.map(|finding| finding.text.as_str()).collect()
 }
 
 /// The answer is read behind the prompt as it is behind what answers begin with, though nothing proves that it is written so.

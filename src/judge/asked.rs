@@ -1,0 +1,116 @@
+//! Calls with what the chat template asks for by name: functions, arguments and ids.
+//!
+//! A chat template may compare the name of a function with `python`, that of an argument with `code`, and an id with `call_`, and write such a call in a
+//! way of its own. No call of the judge has these by chance. So each constant that the chat template compares anything with is put there, and a call
+//! that is then written otherwise, but for the constant, becomes a message to be tried.
+
+use super::manner::Manner;
+use super::message::{Asked, Assistant, Call};
+use super::probes::{self, Probe};
+use super::renderer::{Conversation, Renderer};
+use crate::value::Map;
+
+/// How many constants are put into messages.
+pub(super) const MAX_ASKED: usize = 16;
+
+/// How many characters a constant has at most with which an id begins.
+const MAX_ID: usize = 24;
+
+impl Asked {
+    /// The call with that part, and the name or the id that other calls have in its place.
+    fn call(&self, other: &Call) -> (Call, String, String) {
+        let mut call = other.clone();
+        match self {
+            Self::Function(name) => {
+                call.name.clone_from(name);
+                (call, name.clone(), other.name.clone())
+            }
+            Self::Argument(name) => {
+                let first = other.arguments.keys().next();
+                let usual = first.map(ToString::to_string).unwrap_or_default();
+                let renamed =
+                    other
+                        .arguments
+                        .iter()
+                        .map(|(key, value)| match key == usual.as_str() {
+                            true => (name.as_str().into(), value.clone()),
+                            false => (key.clone(), value.clone()),
+                        });
+                call.arguments = Map::from_iter(renamed);
+                (call, name.clone(), usual)
+            }
+            Self::Id(beginning) => {
+                call.id = format!("{beginning}{}", other.id);
+                (call.clone(), call.id, other.id.clone())
+            }
+        }
+    }
+}
+
+/// Calls with what the chat template asks for, and writes otherwise than other calls.
+pub(super) fn written_otherwise(
+    renderer: &Renderer<'_>,
+    place: &Conversation,
+    manner: &Manner,
+) -> Vec<Probe> {
+    let rendered = |call: Call| {
+        let message = manner.write(&Assistant::calling([call]), None);
+        let full = renderer.answered(place, &message, manner).ok()?;
+        Some(full[place.end_in(&full)..].to_owned())
+    };
+    let other = probes::call(0);
+    let Some(usual) = rendered(other.clone()) else {
+        return Vec::new();
+    };
+    let named = || renderer.named().take(MAX_ASKED).map(str::to_owned);
+    let is_beginning = |text: &&str| {
+        let length = text.chars().count();
+        (2..=MAX_ID).contains(&length) && !text.contains(char::is_whitespace)
+    };
+    let beginnings = renderer.asked().filter(is_beginning).take(MAX_ASKED);
+    let all = named()
+        .map(Asked::Function)
+        .chain(named().map(Asked::Argument))
+        .chain(beginnings.map(|text| Asked::Id(text.to_owned())));
+    let calls = all.filter_map(|asked| {
+        let (call, name, others) = asked.call(&other);
+        let full = rendered(call.clone())?;
+        let is_other = full.replace(&name, &others) != usual.replace(&name, &others);
+        is_other.then(|| Probe {
+            asked: Some(asked),
+            ..probes::beside(Assistant::calling([call]))
+        })
+    });
+    calls.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Value;
+
+    #[test]
+    fn one_part_of_the_call_is_the_one_that_is_asked_for() {
+        let other = probes::call(0);
+        let (call, ..) = Asked::Function("run".to_owned()).call(&other);
+        assert_eq!(
+            (call.name.as_str(), &call.arguments),
+            ("run", &other.arguments)
+        );
+        let (call, name, usual) = Asked::Argument("code".to_owned()).call(&other);
+        let first = |call: &Call| {
+            call.arguments
+                .iter()
+                .next()
+                .map(|(key, value)| (key.to_string(), value.clone()))
+        };
+        assert_eq!(
+            (name.as_str(), first(&other).map(|(key, _)| key)),
+            ("code", Some(usual))
+        );
+        let value = Value::from("teal ribbon");
+        assert_eq!(first(&call), Some(("code".to_owned(), value)));
+        let (call, ..) = Asked::Id("call_".to_owned()).call(&other);
+        assert_eq!(call.id, format!("call_{}", other.id));
+    }
+}

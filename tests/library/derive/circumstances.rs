@@ -1,0 +1,143 @@
+//! Chat templates that write something otherwise in conversations, under kwargs or for calls of which few make a difference.
+
+use obverse::derive::{Derivation, Verdict};
+
+use crate::support::deriving::{derive_text, told};
+
+/// A chat template with this before and behind the content, and before the calls; `calls` is written for each of them.
+fn template(before: &str, behind: &str, calls: &str) -> Derivation {
+    derive_text(&format!(
+        "{{%- for m in messages %}}{{{{- '<|' + m.role + '|>' }}}}\
+         {{%- if m.role == 'assistant' %}}{before}{{%- endif %}}{{{{- m.content or '' }}}}\
+         {{%- if m.role == 'assistant' %}}{{%- if m.tool_calls %}}{calls}{{%- endif %}}{behind}{{%- endif %}}{{{{- '<|end|>' }}}}{{%- endfor %}}\
+         {{%- if add_generation_prompt %}}{{{{- '<|assistant|>' }}}}{{%- endif %}}"
+    ))
+    .expect("derived")
+}
+
+const CALLS: &str =
+    "{%- for c in m.tool_calls %}<call>{{ c.function | tojson }}</call>{%- endfor %}";
+
+/// Returns true if the response template reads the response as the content and a call, or none.
+fn reads(derivation: &Derivation, response: &str, content: &str, calls: usize) -> bool {
+    let document = derivation.document.to_value();
+    let Ok(template) = obverse::response_template::ResponseTemplate::from_value(&document) else {
+        return false;
+    };
+    let parsed = obverse::parser::parse_response(
+        response,
+        std::sync::Arc::new(template),
+        "<|assistant|>",
+        &[],
+    );
+    parsed.is_ok_and(|message| {
+        let said = message.get("content").and_then(|text| text.as_str());
+        let called = message.get("tool_calls").and_then(|calls| calls.as_array());
+        said.unwrap_or_default() == content && called.map_or(0, <[_]>::len) == calls
+    })
+}
+
+/// What stands beside the content in such a conversation alone is read as a marker, or nothing is called proved.
+#[test]
+fn conversations_in_which_two_things_come_together() {
+    let system = "messages[0].role == 'system'";
+    for test in [
+        &format!("{system} and tools"),
+        &format!("{system} and loop.index0 > 3"),
+        "messages[0].role == 'developer'",
+        "messages[loop.index0 - 1].role == 'tool' and messages[loop.index0 - 3].role == 'tool'",
+        "loop.index0 > 1 and messages[1].thinking",
+        "'\\n' in messages[loop.index0 - 1].content",
+    ] {
+        let behind = format!("{{{{- '<|note|>' if loop.index0 > 0 and {test} else '' }}}}");
+        let derivation = template("", &behind, CALLS);
+        let is_read = reads(&derivation, "Yes<|note|><|end|>", "Yes", 0);
+        let is_proved = derivation.report.verdict == Verdict::Proved;
+        assert!(is_read || !is_proved, "{test}: {:?}", derivation.document);
+    }
+}
+
+#[test]
+fn calls_in_such_conversations() {
+    for test in [
+        "messages[0].role == 'system'",
+        "loop.index0 > 2",
+        "tools and tools | length == 1",
+    ] {
+        let calls = format!("{{{{- '<calls>' if {test} else '' }}}}{CALLS}");
+        let derivation = template("", "", &calls);
+        let response = r#"<calls><call>{"name": "f", "arguments": {"a": "b"}}</call><|end|>"#;
+        let is_read = reads(&derivation, response, "", 1);
+        let is_proved = derivation.report.verdict == Verdict::Proved;
+        assert!(is_read || !is_proved, "{test}: {:?}", derivation.document);
+    }
+}
+
+/// A kwarg may make a difference in some conversation, or to several calls, alone.
+#[test]
+fn kwargs_that_matter_in_few_conversations() {
+    for (test, response, content) in [
+        (
+            "cited and messages[0].role == 'system'",
+            "<|note|>Yes<|end|>",
+            "Yes",
+        ),
+        ("more and loop.index0 > 2", "<|note|>Yes<|end|>", "Yes"),
+        (
+            "version and version.startswith('v2')",
+            "<|note|>Yes<|end|>",
+            "Yes",
+        ),
+    ] {
+        let before = format!("{{{{- '<|note|>' if {test} else '' }}}}");
+        let derivation = template(&before, "", CALLS);
+        let is_read = reads(&derivation, response, content, 0);
+        let is_proved = derivation.report.verdict == Verdict::Proved;
+        assert!(is_read || !is_proved, "{test}: {:?}", derivation.document);
+    }
+    let several =
+        format!("{{{{- '<all>' if parallel and m.tool_calls | length > 1 else '' }}}}{CALLS}");
+    let derivation = template("", "", &several);
+    let call = r#"<call>{"name": "f", "arguments": {}}</call>"#;
+    let response = format!("<all>{call}{call}<|end|>");
+    let is_proved = derivation.report.verdict == Verdict::Proved;
+    assert!(reads(&derivation, &response, "", 2) || !is_proved);
+}
+
+/// Two kwargs that do together what neither does alone are tried; those whose effects stand side by side are none.
+#[test]
+fn kwargs_that_come_together() {
+    let open = |marker: &str| {
+        let before = format!(
+            "{{%- if m.thinking and think %}}{marker}{{{{- m.thinking + '</think>' }}}}{{%- endif %}}"
+        );
+        template(&before, "", CALLS)
+    };
+    let both = open("{{- '<deep>' if effort == 'high' else '<think>' }}");
+    let is_read = reads(&both, "<deep>Hm</think>Yes<|end|>", "Yes", 0);
+    assert!(is_read || both.report.verdict != Verdict::Proved);
+    let beside = template(
+        "{{- '<a>' if first else '' }}",
+        "{{- '<b>' if second else '' }}",
+        CALLS,
+    );
+    assert_eq!(
+        beside.report.verdict,
+        Verdict::Proved,
+        "{:?}",
+        beside.report.findings
+    );
+}
+
+#[test]
+fn calls_with_what_the_chat_template_asks_for() {
+    let by_id = "{%- for c in m.tool_calls %}<call>{{ '[' + c.id + ']' if c.id and c.id.startswith('call_') else '' }}{{ c.function | tojson }}</call>{%- endfor %}";
+    let derivation = template("", "", by_id);
+    assert_eq!(derivation.report.verdict, Verdict::ProvedInPart);
+    assert!(told(&derivation, "id-not-read").contains("\"call_\""));
+    let by_argument = "{%- for c in m.tool_calls %}<call {{ c.function.name }}>{%- for k, v in c.function.arguments.items() %}<{{ k }}>{{ '``' + v + '``' if k == 'code' else v }}</{{ k }}>{%- endfor %}</call>{%- endfor %}";
+    let derivation = template("", "", by_argument);
+    assert_eq!(derivation.report.verdict, Verdict::ProvedInPart);
+    assert!(told(&derivation, "argument-not-read").contains("`code`"));
+    assert_eq!(template("", "", CALLS).report.verdict, Verdict::Proved);
+}
