@@ -86,6 +86,8 @@ impl Machine {
         }
         let replaces = field.join.is_none() && !field.repeats;
         let mut passed_over = Vec::new();
+        // Where the end closes a region, that is noted before.
+        let is_cut = self.rare().unended.is_some();
         let is_text = field.transform.is_none() && field.content.is_text();
         let mut replaceable = (replaces && !self.options.forget).then_some(Replaceable {
             field: index,
@@ -108,6 +110,7 @@ impl Machine {
                 field.transform.as_ref(),
                 field.transform_each,
                 captures,
+                is_cut,
                 &mut |span| passed_over.push(span),
             ),
         };
