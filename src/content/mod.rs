@@ -229,6 +229,13 @@ impl ContentParser {
         }
     }
 
+    /// For `xml-inline`, the places of the keys and values in a text; `None` where the pattern of a tag is unusable, and for other parsers.
+    pub(crate) fn spans_of_tags(&self, text: &str) -> Option<Vec<Range<usize>>> {
+        let found = self.tag_pattern()?.find_iter(text).map_while(Result::ok);
+        let spans = found.flat_map(|found| found.groups.into_iter().filter_map(|(_, span)| span));
+        Some(spans.collect())
+    }
+
     /// For `json`, the strings that it takes; `None` where its arguments are unusable.
     pub(crate) fn string_forms(&self) -> Option<StringForms<'_>> {
         match &self.parser {

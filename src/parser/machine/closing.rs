@@ -120,6 +120,18 @@ impl Machine {
             // Markers that the content parser took for structure have not leaked.
             leaked.retain(|one| one.stands_in(value));
         }
+            // Of tags the same markers stand around each value.
+            if !leaked.is_empty()
+                && let Some(values) = field.content.spans_of_tags(&body)
+            {
+                leaked.retain(|one| {
+                    let start = one.span.start + prefix_len - span.start;
+                    let end = start + one.span.len();
+                    values
+                        .iter()
+                        .any(|span| span.start <= start && end <= span.end)
+                });
+            }
         if !leaked.is_empty() {
             Rare::of(&mut self.rare).leaked.append(&mut leaked);
         }
