@@ -64,6 +64,7 @@ impl Machine {
         let found =
             markers.map(|all| all.leaked(&field.name, &body, span.start + given, prefix_len));
         let mut leaked: Vec<Leaked> = found.into_iter().flatten().collect();
+        leaked.sort_by_key(|one| one.span.start);
         let broken = |error: ParseError, raw: &str| ParseError {
             field: Some(field.name.to_string()),
             span: Some(span.start.saturating_sub(prefix_len)..span.end.saturating_sub(prefix_len)),
@@ -119,7 +120,6 @@ impl Machine {
         {
             // Markers that the content parser took for structure have not leaked.
             leaked.retain(|one| one.stands_in(value));
-        }
             // Of tags the same markers stand around each value.
             if !leaked.is_empty()
                 && let Some(values) = field.content.spans_of_tags(&body)
@@ -132,6 +132,7 @@ impl Machine {
                         .any(|span| span.start <= start && end <= span.end)
                 });
             }
+        }
         if !leaked.is_empty() {
             Rare::of(&mut self.rare).leaked.append(&mut leaked);
         }
