@@ -121,6 +121,16 @@ impl ChatTemplateSource {
         end_tokens(&self.tokens, &self.special_tokens)
     }
 
+    /// The tokens that were added to the vocabulary without being special, and that the source of a chat template has in it.
+    pub fn named_tokens(&self) -> Vec<String> {
+        let is_named = |token: &&String| {
+            let mut templates = self.templates.iter();
+            templates.any(|(_, template)| template.source().contains(token.as_str()))
+        };
+        let tokens = self.tokens.ordinary.iter().filter(is_named);
+        tokens.cloned().collect()
+    }
+
     /// The source with a text before each of its templates.
     ///
     /// # Errors

@@ -1,7 +1,8 @@
 //! The lists in a tokenizer's files: its special tokens, and those with which a response ends.
 
-use std::fs;
+use std::collections::HashSet;
 use std::path::Path;
+use std::{fs, io};
 
 use crate::value::{Value, json};
 
@@ -11,8 +12,12 @@ use crate::value::{Value, json};
 pub struct TokenLists {
     /// The special tokens, in the order of their ids or in that of the file.
     pub special: Vec<String>,
+    /// The tokens that were added to the vocabulary and are not special, in that order too.
+    pub ordinary: Vec<String>,
     /// The tokens at which an engine stops.
     pub end: Vec<String>,
+    /// The files beside the configuration, or parts of them, that could not be read: for each a sentence without its full stop.
+    pub unread: Vec<String>,
 }
 
 /// A token that was added to a vocabulary.
@@ -23,49 +28,97 @@ struct Added {
 }
 
 impl TokenLists {
-    /// Those of the model in whose folder the `tokenizer_config.json` lies: the special ones of its `added_tokens_decoder`, or where it
-    /// has none those of the `added_tokens` of the `tokenizer.json` beside it; and the `eos_token_id` of the `generation_config.json`
-    /// beside it, a number or a list. What cannot be read lists nothing.
+    /// Those of the model in whose folder the `tokenizer_config.json` lies: those of its `added_tokens_decoder`, and of the `added_tokens` of
+    /// the `tokenizer.json` beside it those with other ids; and the `eos_token_id` of the `generation_config.json` beside it, a number or a
+    /// list. What cannot be read lists nothing, and `unread` tells of it.
     pub fn beside(config: &Path) -> Self {
-        let read = |name: &str| text(&config.with_file_name(name));
-        let text = text(config);
-        let decoded = text.and_then(|text| decoder(&text));
-        let added = decoded
-            .or_else(|| read("tokenizer.json").map(|text| added(&text)))
-            .unwrap_or_default();
-        let generation = read("generation_config.json");
-        let generation = generation.and_then(|text| parse(&text));
+        let mut unread = Vec::new();
+        let mut read = |name: &str| match text(&config.with_file_name(name)) {
+            Ok(text) => text,
+            Err(why) => {
+                unread.push(format!("{name} cannot be read: {why}"));
+                None
+            }
+        };
+        let (tokenizer, generation) = (read(TOKENIZER), read(GENERATION));
+        let own = text(config).ok().flatten();
+        let mut all = own.and_then(|text| decoder(&text)).unwrap_or_default();
+        if let Some(tokenizer) = tokenizer {
+            match added(&tokenizer) {
+                Ok(added) => join(&mut all, added),
+                Err(why) => unread.push(format!("{TOKENIZER} is not read: {why}")),
+            }
+        }
+        let generation = generation.and_then(|text| match parse(&text) {
+            Ok(generation) => Some(generation),
+            Err(why) => {
+                unread.push(format!("{GENERATION} is not read: {why}"));
+                None
+            }
+        });
         let ids: Vec<i64> = match generation.as_ref().and_then(|all| all.get("eos_token_id")) {
             Some(Value::Array(ids)) => ids.iter().filter_map(id).collect(),
             Some(one) => id(one).into_iter().collect(),
             None => Vec::new(),
         };
-        let of_id = |id: &i64| added.iter().find(|token| token.id == Some(*id));
+        let mut end: Vec<String> = Vec::new();
+        for id in ids {
+            match all.iter().find(|token| token.id == Some(id)) {
+                Some(token) => end.push(token.text.clone()),
+                // Where nothing lists tokens, the configuration's own `eos_token` is the one that is meant.
+                None if all.is_empty() => {}
+                None => unread.push(format!(
+                    "{GENERATION} has the id {id} in its eos_token_id, and no token that the tokenizer's files add has that id"
+                )),
+            }
+        }
+        let texts = |special: bool| {
+            let of_kind = all.iter().filter(|token| token.is_special == special);
+            of_kind.map(|token| token.text.clone()).collect()
+        };
         Self {
-            end: ids
-                .iter()
-                .filter_map(of_id)
-                .map(|token| token.text.clone())
-                .collect(),
-            special: added
-                .iter()
-                .filter(|token| token.is_special)
-                .map(|token| token.text.clone())
-                .collect(),
+            special: texts(true),
+            ordinary: texts(false),
+            end,
+            unread,
         }
     }
+}
+
+const TOKENIZER: &str = "tokenizer.json";
+const GENERATION: &str = "generation_config.json";
+
+/// Adds the tokens of another list. Where both have an id or a text, the first list counts.
+fn join(all: &mut Vec<Added>, others: Vec<Added>) {
+    let ids: HashSet<i64> = all.iter().filter_map(|token| token.id).collect();
+    let texts: HashSet<String> = all.iter().map(|token| token.text.clone()).collect();
+    all.extend(others.into_iter().filter(|token| {
+        token.id.is_none_or(|id| !ids.contains(&id)) && !texts.contains(&token.text)
+    }));
 }
 
 /// The number of bytes that a file may have.
 const MAX_FILE: u64 = 64 << 20;
 
-fn text(path: &Path) -> Option<String> {
-    let size = fs::metadata(path).ok()?.len();
-    (size <= MAX_FILE).then(|| fs::read_to_string(path).ok())?
+/// The text of a file; `None` where there is no file, and otherwise the reason why it cannot be read.
+fn text(path: &Path) -> Result<Option<String>, String> {
+    let size = match fs::metadata(path) {
+        Ok(metadata) => metadata.len(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    if size > MAX_FILE {
+        let most = MAX_FILE >> 20;
+        return Err(format!("it has more than {most} MiB, which is the limit"));
+    }
+    fs::read_to_string(path)
+        .map(Some)
+        .map_err(|error| error.to_string())
 }
 
-fn parse(text: &str) -> Option<Value> {
-    json::parse(text.trim_start_matches('\u{feff}')).ok()
+fn parse(text: &str) -> Result<Value, String> {
+    json::parse(text.trim_start_matches('\u{feff}'))
+        .map_err(|error| format!("it is not JSON: {}", error.message()))
 }
 
 fn id(value: &Value) -> Option<i64> {
@@ -74,7 +127,7 @@ fn id(value: &Value) -> Option<i64> {
 
 /// The `added_tokens_decoder` of a configuration; `None` where there is none.
 fn decoder(config: &str) -> Option<Vec<Added>> {
-    let config = parse(config)?;
+    let config = parse(config).ok()?;
     let decoder = config.get("added_tokens_decoder")?.as_object()?;
     let tokens = decoder
         .iter()
@@ -83,18 +136,21 @@ fn decoder(config: &str) -> Option<Vec<Added>> {
 }
 
 /// The `added_tokens` of a `tokenizer.json`, of which nothing else is read: it may have many megabytes.
-fn added(tokenizer: &str) -> Vec<Added> {
+fn added(tokenizer: &str) -> Result<Vec<Added>, String> {
     const KEY: &str = "\"added_tokens\"";
-    let list = tokenizer.find(KEY).and_then(|at| {
-        let rest = tokenizer[at + KEY.len()..].trim_start();
-        let rest = rest.strip_prefix(':')?.trim_start();
-        json::parse_prefix(rest).ok()
-    });
-    let list = list.as_ref().and_then(|(list, _)| list.as_array());
-    let tokens = list.unwrap_or_default().iter();
-    tokens
+    let Some(at) = tokenizer.find(KEY) else {
+        // A tokenizer without such tokens lists none.
+        return parse(tokenizer).map(|_| Vec::new());
+    };
+    let rest = tokenizer[at + KEY.len()..].trim_start();
+    let rest = rest.strip_prefix(':').unwrap_or(rest).trim_start();
+    let list = json::parse_prefix(rest);
+    let (list, _) =
+        list.map_err(|error| format!("its added_tokens are not JSON: {}", error.message()))?;
+    let tokens = list.as_array().unwrap_or_default().iter();
+    Ok(tokens
         .filter_map(|token| of(token.get("id").and_then(id), token))
-        .collect()
+        .collect())
 }
 
 fn of(id: Option<i64>, token: &Value) -> Option<Added> {
@@ -130,10 +186,20 @@ mod tests {
             ("tokenizer.json", TOKENIZER),
             ("generation_config.json", r#"{"eos_token_id": 7}"#),
         ]);
-        assert_eq!(
-            (both.special, both.end),
-            (vec!["<e>".to_owned()], vec!["<e>".to_owned()])
-        );
+        assert_eq!(both.special, ["<e>", "<end>", "<eot>"]);
+        assert_eq!(both.ordinary, ["<tool>"]);
+        assert_eq!(both.end, ["<e>"]);
+        // Of an id or a text that both have, the configuration tells what it is.
+        let config = r#"{"added_tokens_decoder": {"1": {"content": "<e>", "special": true}, "7": {"content": "<eot>"}}}"#;
+        let both = beside(&[
+            ("tokenizer_config.json", config),
+            ("tokenizer.json", TOKENIZER),
+            ("generation_config.json", r#"{"eos_token_id": [1, 2]}"#),
+        ]);
+        assert_eq!(both.special, ["<e>"]);
+        assert_eq!(both.ordinary, ["<eot>", "<tool>"]);
+        assert_eq!(both.end, ["<e>", "<tool>"]);
+        assert_eq!(both.unread, [""; 0]);
         let one = beside(&[
             ("tokenizer_config.json", "{}"),
             ("tokenizer.json", TOKENIZER),
@@ -141,6 +207,8 @@ mod tests {
         ]);
         assert_eq!(one.special, ["<end>", "<eot>"]);
         assert_eq!(one.end, ["<eot>", "<tool>"]);
+        assert_eq!(one.unread.len(), 1);
+        assert!(one.unread[0].contains("the id 9"), "{:?}", one.unread);
     }
 
     #[test]
@@ -158,12 +226,29 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_lists_nothing() {
+    fn what_cannot_be_read_lists_nothing_and_is_told() {
         assert_eq!(beside(&[]), TokenLists::default());
         let broken = beside(&[
             ("tokenizer_config.json", "{"),
             ("tokenizer.json", "\"added_tokens\": ["),
+            ("generation_config.json", "{\"eos_token_id\": "),
         ]);
-        assert_eq!(broken, TokenLists::default());
+        let unread = &broken.unread;
+        assert_eq!(unread.len(), 2, "{unread:?}");
+        assert!(unread[0].starts_with("tokenizer.json is not read: its added_tokens are not JSON"));
+        assert!(unread[1].starts_with("generation_config.json is not read: it is not JSON"));
+        let nothing = TokenLists::default();
+        assert_eq!(
+            (&broken.special, &broken.end),
+            (&nothing.special, &nothing.end)
+        );
+        let cut = beside(&[("tokenizer.json", "{\"version\": ")]);
+        assert!(cut.unread[0].starts_with("tokenizer.json is not read: it is not JSON"));
+        // A tokenizer without added tokens, and one whose ids nothing lists.
+        let plain = beside(&[
+            ("tokenizer.json", "{\"version\": \"1.0\"}"),
+            ("generation_config.json", r#"{"eos_token_id": 9}"#),
+        ]);
+        assert_eq!(plain, nothing);
     }
 }

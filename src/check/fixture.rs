@@ -266,7 +266,7 @@ impl Fixture {
             tools: take("tools").map(list_of).transpose()?.unwrap_or_default(),
             // As other programs call it.
             expected: take("expected")
-                .or_else(|| take("message").map(|(_, message)| ("expected", message)))
+                .or_else(|| take("message"))
                 .map(object_of)
                 .transpose()?
                 .map(Value::Object),

@@ -69,8 +69,8 @@ impl KvLines {
         self.kv_sep.as_ref().err()
     }
 
-    /// Parses the text. `pass_over` is told of lines without the separator, and of lines whose value a later one with the same key
-    /// replaces.
+    /// Parses the text. `pass_over` is told of lines without the separator, of what is passed over within a value, and of lines
+    /// whose value a later one with the same key replaces.
     pub(super) fn parse(
         &self,
         text: &str,
@@ -101,8 +101,11 @@ impl KvLines {
                 continue;
             };
             let (key, value) = (self.strip.apply(key), self.strip.apply(value));
-            let parsed = self.value_parser.parse(value).map_err(|error| {
-                let start = place(value).start;
+            let start = place(value).start;
+            let parsed = self.value_parser.parse_noting(value, &mut |within| {
+                pass_over(start + within.start..start + within.end);
+            });
+            let parsed = parsed.map_err(|error| {
                 error.inside(&format!("value of {}", json::quote(key)), Some(start))
             })?;
             let (index, _) = out.insert_full(key, parsed);

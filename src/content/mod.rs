@@ -127,7 +127,7 @@ impl ContentParser {
     ///
     /// When the text is not what the parser reads, or the arguments are unusable.
     pub fn parse(&self, text: &str) -> Result<Value, ContentError> {
-        self.parse_noting(text, &mut |_| ())
+        self.parse_noting(text, &Around::default(), &mut |_| ())
     }
 
     /// As [`parse`](Self::parse) does, and tells of each stretch of the text, in bytes, that would be a part of the value if it were
@@ -135,6 +135,7 @@ impl ContentParser {
     fn parse_noting(
         &self,
         text: &str,
+        around: &Around<'_>,
         pass_over: &mut dyn FnMut(Range<usize>),
     ) -> Result<Value, ContentError> {
         if let Some(error) = &self.broken {
@@ -146,15 +147,15 @@ impl ContentParser {
             Parser::Float(strip) => scalar::float(strip.apply(text)),
             Parser::Bool(strip) => Ok(scalar::bool(strip.apply(text))),
             Parser::Json(json) => json.parse(text),
-            Parser::XmlInline(xml) => xml.parse(text, pass_over),
+            Parser::XmlInline(xml) => xml.parse(text, around, pass_over),
             Parser::KvLines(lines) => lines.parse(text, pass_over),
         }
     }
 
-    /// Tells the parser what opens its regions. If that stands inside of a region, the region was not closed before it.
-    pub(crate) fn know_open(&mut self, open: &Pattern) {
+    /// Tells the parser what opens and closes its regions. If what opens one stands inside of a region, the region was not closed before it.
+    pub(crate) fn know_delimiters(&mut self, open: Option<&Pattern>, close: Option<&Pattern>) {
         if let Parser::XmlInline(xml) = &mut self.parser {
-            xml.know_open(open);
+            xml.know_delimiters(open, close);
         }
     }
 
@@ -226,6 +227,13 @@ impl ContentParser {
             Parser::XmlInline(xml) => Some(xml.form()?.pattern),
             _ => None,
         }
+    }
+
+    /// For `xml-inline`, the places of the keys and values in a text; `None` where the pattern of a tag is unusable, and for other parsers.
+    pub(crate) fn spans_of_tags(&self, text: &str) -> Option<Vec<Range<usize>>> {
+        let found = self.tag_pattern()?.find_iter(text).map_while(Result::ok);
+        let spans = found.flat_map(|found| found.groups.into_iter().filter_map(|(_, span)| span));
+        Some(spans.collect())
     }
 
     /// For `json`, the strings that it takes; `None` where its arguments are unusable.
@@ -385,6 +393,18 @@ impl ValueParser {
         }
     }
 
+    /// As [`parse`](Self::parse) does, and tells of what a content parser passes over.
+    fn parse_noting(
+        &self,
+        text: &str,
+        pass_over: &mut dyn FnMut(Range<usize>),
+    ) -> Result<Value, ContentError> {
+        match self {
+            Self::Content(content) => content.parse_noting(text, &Around::default(), pass_over),
+            Self::Raw | Self::Broken(_) => self.parse(text),
+        }
+    }
+
     /// The value where the text itself is missing: a group that took no part in a match.
     fn parse_missing(&self) -> Result<Value, ContentError> {
         match self {
@@ -403,6 +423,15 @@ impl ValueParser {
             Self::Broken(error) => Err(error.clone()),
         }
     }
+}
+
+/// The surroundings of a region's text.
+#[derive(Debug, Default)]
+struct Around<'a> {
+    /// The named groups of the delimiter that opened the region.
+    captures: Option<&'a Map>,
+    /// True if the response ended before what closes the region.
+    is_cut: bool,
 }
 
 /// Where in a text the members of an object stand, by their index in it.
@@ -435,19 +464,25 @@ pub fn process(
     each: bool,
     captures: Map,
 ) -> Result<Value, ContentError> {
-    process_noting(body, content, transform, each, captures, &mut |_| ())
+    process_noting(body, content, transform, each, captures, false, &mut |_| ())
 }
 
 /// As [`process`] does, and tells of each stretch of the text, in bytes, that the content parser passes over though it has a part of the value.
+/// With `is_cut` the response ended before what closes the region.
 pub(crate) fn process_noting(
     body: &str,
     content: &ContentParser,
     transform: Option<&Transform>,
     each: bool,
     mut captures: Map,
+    is_cut: bool,
     pass_over: &mut dyn FnMut(Range<usize>),
 ) -> Result<Value, ContentError> {
-    let mut value = content.parse_noting(body, pass_over)?;
+    let around = Around {
+        captures: Some(&captures),
+        is_cut,
+    };
+    let mut value = content.parse_noting(body, &around, pass_over)?;
     let Some(transform) = transform else {
         return Ok(value);
     };

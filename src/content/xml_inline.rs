@@ -1,9 +1,10 @@
 //! The content parser `xml-inline`: an object from the matches of a pattern with the groups `key` and `value`.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::error::{ContentError, ContentErrorKind as Kind};
-use super::{Places, Tags, ValueParser};
+use super::{Around, Places, Tags, ValueParser};
 use crate::pattern::{Pattern, fixed_texts};
 use crate::value::{Map, Value, json, python};
 
@@ -15,6 +16,11 @@ pub(super) struct XmlInline {
     /// region, that have a letter or a digit. Text there with such a word in it is a broken tag, or opens the next region behind a close
     /// that is missing.
     words: Vec<String>,
+    /// The words of the delimiter that opens a region. What closes it again says them, such as `</function>` where the region begins with
+    /// `<tool_call><function=` and ends with `</tool_call>`.
+    opening: Vec<String>,
+    /// The fixed texts of a tag's pattern and of the delimiters. A response that is cut short may end with the beginning of one.
+    texts: Vec<String>,
     value_parser: ValueParser,
     /// Make a list of the values of a key that comes again.
     merge_duplicates: bool,
@@ -37,17 +43,26 @@ impl XmlInline {
             note(ContentError::new(Kind::Arguments, message).with_hint(hint));
         });
         let tag = tag.ok();
-        let words = tag.as_ref().map(words).unwrap_or_default();
+        let texts = tag.as_ref().map(fixed_texts).unwrap_or_default();
+        let words = with_letters(&texts);
         Self {
             tag,
             words,
+            opening: Vec::new(),
+            texts,
             value_parser: ValueParser::compile(args),
             merge_duplicates: args.get("merge_duplicates").is_some_and(Value::is_truthy),
         }
     }
 
-    pub(super) fn know_open(&mut self, open: &Pattern) {
-        self.words.extend(words(open));
+    pub(super) fn know_delimiters(&mut self, open: Option<&Pattern>, close: Option<&Pattern>) {
+        let open = open.map(fixed_texts).unwrap_or_default();
+        self.words.extend(with_letters(&open));
+        let opening = open.iter().flat_map(|text| spoken(text));
+        self.opening.extend(opening.map(str::to_owned));
+        self.texts.extend(open);
+        self.texts
+            .extend(close.map(fixed_texts).unwrap_or_default());
     }
 
     pub(super) fn form(&self) -> Option<Tags<'_>> {
@@ -63,11 +78,12 @@ impl XmlInline {
         &self.value_parser
     }
 
-    /// Parses the text. `pass_over` is told of text outside of tags that means something, and of values that a later one with the same key
-    /// replaces.
+    /// Parses the text. `pass_over` is told of text outside of tags that means something, of what is passed over within a value, and of
+    /// values that a later one with the same key replaces.
     pub(super) fn parse(
         &self,
         text: &str,
+        around: &Around<'_>,
         pass_over: &mut dyn FnMut(Range<usize>),
     ) -> Result<Value, ContentError> {
         let mut out = Map::new();
@@ -113,7 +129,9 @@ impl XmlInline {
                     .map_err(|error| place(error, Some(found.span.start)))?,
                 Some(Some(span)) => self
                     .value_parser
-                    .parse(&text[span.clone()])
+                    .parse_noting(&text[span.clone()], &mut |within| {
+                        pass_over(span.start + within.start..span.start + within.end);
+                    })
                     .map_err(|error| place(error, Some(span.start)))?,
             };
             match out.get_mut(key) {
@@ -127,20 +145,53 @@ impl XmlInline {
                 }
             }
         }
-        if self.is_lost_behind(&text[read..]) {
+        if self.is_lost_behind(&text[read..], around) {
             pass_over(read..text.len());
         }
         Ok(Value::Object(out))
     }
 
-    /// Returns true if text behind the last tag means something: it has several words, or a word of the delimiters. A single other word
-    /// closes something around the tags, such as `</function>` where the region ends with `</tool_call>`.
-    fn is_lost_behind(&self, text: &str) -> bool {
-        let mut words = text
-            .split(python::is_space)
-            .filter(|word| has_letters(word));
-        words.nth(1).is_some() || self.words.iter().any(|word| text.contains(word.as_str()))
+    /// Returns true if text behind the last tag means something: it has a word that is not one of the delimiter that opened the region, or a
+    /// broken tag. Where the response ended before what closes the region, the beginning of a tag is none. The words of the delimiter close
+    /// it again, where the region ends with what closes something around it.
+    fn is_lost_behind(&self, text: &str, around: &Around<'_>) -> bool {
+        if self.words.iter().any(|word| text.contains(word.as_str())) {
+            return true;
+        }
+        let text = match around.is_cut {
+            true => self.without_beginning(text),
+            false => text,
+        };
+        if !has_letters(text) {
+            return false;
+        }
+        let captured = around.captures.into_iter().flat_map(Map::values);
+        let captured = captured.filter_map(Value::as_str).flat_map(spoken);
+        let opening = self.opening.iter().map(String::as_str);
+        let opening: HashSet<&str> = opening.chain(captured).collect();
+        let says_them_alone = !text.contains(is_sign);
+        says_them_alone || !spoken(text).all(|word| opening.contains(word))
     }
+
+    /// The text without the beginning of a tag or a delimiter with which it ends. That the response is cut there is told of the region.
+    fn without_beginning<'t>(&self, text: &'t str) -> &'t str {
+        let beginnings = self.texts.iter().filter_map(|whole| {
+            let mut ends = whole.char_indices().map(|(at, _)| at).rev();
+            ends.find(|&end| text.ends_with(&whole[..end]))
+        });
+        &text[..text.len() - beginnings.max().unwrap_or(0)]
+    }
+}
+
+/// Returns the words of a text: its runs of letters and digits.
+fn spoken(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+}
+
+/// Returns true if a character is neither a letter, a digit nor white space.
+fn is_sign(c: char) -> bool {
+    !c.is_alphanumeric() && !python::is_space(c)
 }
 
 /// Returns true if a text has a letter or a digit. Signs alone part the tags, such as a comma.
@@ -148,9 +199,8 @@ fn has_letters(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }
 
-/// The fixed texts of a pattern that have a letter or a digit.
-fn words(pattern: &Pattern) -> Vec<String> {
-    let mut words = fixed_texts(pattern);
-    words.retain(|word| has_letters(word));
-    words
+/// The texts that have a letter or a digit.
+fn with_letters(texts: &[String]) -> Vec<String> {
+    let texts = texts.iter().filter(|text| has_letters(text));
+    texts.cloned().collect()
 }

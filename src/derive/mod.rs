@@ -331,6 +331,7 @@ fn derive_under(
     });
     let mut findings = analysis.findings.clone();
     findings.extend(remarks::assumed_tokens(source));
+    findings.extend(remarks::unread_files(source));
     findings.extend(of_amendments);
     findings.extend(remarks::unread_tokens(source, &document, &proof));
     findings.extend(remarks::unread_partners(

@@ -25,6 +25,18 @@ pub(super) fn assumed_tokens(source: &ChatTemplateSource) -> impl Iterator<Item 
     })
 }
 
+/// Returns a finding for each file of the tokenizer, or part of one, that could not be read.
+pub(super) fn unread_files(source: &ChatTemplateSource) -> impl Iterator<Item = Finding> {
+    source.tokens.unread.iter().map(|why| {
+        Finding::warning(
+            "tokens-not-read",
+            format!(
+                "{why}; derived without, so that a token at which an engine stops may be missing"
+            ),
+        )
+    })
+}
+
 /// A finding about the text that the response template may lose; `None` where none was lost.
 pub(super) fn unclaimed_text(unclaimed: &UnclaimedCounts) -> Option<Finding> {
     let example = unclaimed.example()?;

@@ -3,19 +3,24 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::pattern::{Pattern, fixed_texts};
+use crate::pattern::{Pattern, anywhere, fixed_texts};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, python};
 
 /// The texts that are told when they stand in a region's text; see [`super::ResponseParser::find_leaked`].
 ///
-/// Of a response template these are the fixed texts of its delimiters ([`fixed_texts`]): a literal, or of a pattern each run of
-/// plain characters. White space around such a text is no part of it. It counts if prose and JSON do not write it anyway:
+/// Of a response template these are the fixed texts of its delimiters and of the tags of `xml-inline` ([`fixed_texts`]): a literal, or of a
+/// pattern each run of plain characters. White space around such a text is no part of it. It counts if prose and JSON do not write it anyway:
 /// it has a letter or a digit, and a character that is neither that nor white space nor `_`, and no quote or brace. `</think>`,
 /// `[TOOL_CALLS]` and `to=functions.` count; `final`, `>>>` and `{"name": "` do not.
+///
+/// An opening delimiter of which no text counts, that has words in quotes, and that counts only at some places, since its pattern begins
+/// with a look-around, is told where it stands at another place: `{"name": "f", "parameters": ` behind a sentence.
 #[derive(Debug, Clone, Default)]
 pub struct Markers {
     texts: BTreeSet<String>,
+    /// The opening delimiters that are told as a whole, without what tells where they count.
+    whole: Vec<Pattern>,
     /// Finds any of the texts, the longest where several begin at one place; `None` where there are no texts.
     pattern: Option<Pattern>,
 }
@@ -40,10 +45,24 @@ impl Markers {
     /// ```
     pub fn of(template: &ResponseTemplate) -> Self {
         let fields = template.fields().iter();
-        let delimiters = fields.flat_map(|field| field.open.iter().chain(&field.close));
-        let texts = delimiters.flat_map(fixed_texts);
+        let patterns = fields.flat_map(|field| {
+            let delimiters = field.open.iter().chain(&field.close);
+            delimiters.chain(field.content.tag_pattern())
+        });
+        let texts = patterns.flat_map(fixed_texts);
         let texts = texts.map(|text| python::strip(&text).to_owned());
-        Self::default().and(texts.filter(|text| is_telling(text)))
+        let markers = Self::default().and(texts.filter(|text| is_telling(text)));
+        let opens = template.fields().iter().flat_map(|field| &field.open);
+        let whole = opens.filter(|open| {
+            let texts = fixed_texts(open);
+            let is_quoted =
+                |text: &String| text.contains('"') && text.chars().any(char::is_alphanumeric);
+            texts.iter().any(is_quoted) && !texts.iter().any(|text| is_telling(python::strip(text)))
+        });
+        Self {
+            whole: whole.filter_map(anywhere).collect(),
+            ..markers
+        }
     }
 
     /// Adds further texts, such as the special tokens of a tokenizer. These count whatever characters they are made of; white space alone
@@ -57,6 +76,12 @@ impl Markers {
         // Without texts there is nothing to compile, and nobody has more of them than can be compiled.
         self.pattern = Pattern::literals(&texts).ok();
         self
+    }
+
+    /// Adds further texts that count by the rule for those of delimiters, such as the tokens of a tokenizer that are not special.
+    #[must_use]
+    pub fn and_telling(self, others: impl IntoIterator<Item = String>) -> Self {
+        self.and(others.into_iter().filter(|text| is_telling(text)))
     }
 
     /// The texts, in the order of their characters.
@@ -73,7 +98,8 @@ impl Markers {
         start: usize,
         prefix: usize,
     ) -> impl Iterator<Item = Leaked> + 't {
-        let found = self.pattern.iter().flat_map(|all| all.find_iter(text));
+        let patterns = self.pattern.iter().chain(&self.whole);
+        let found = patterns.flat_map(|pattern| pattern.find_iter(text));
         let spans = found.filter_map(|found| Some(found.ok()?.span));
         spans.filter_map(move |span| {
             let at = (start + span.start).checked_sub(prefix)?;
@@ -178,6 +204,59 @@ mod tests {
         leaked
             .map(|one| (one.field.clone(), one.span.clone(), one.text.clone()))
             .collect()
+    }
+
+    #[test]
+    fn tags_within_the_value_of_a_tag_are_told_and_no_others() {
+        let template = r#"{"start_anchor": "A:", "fields": {"content": {}, "call": {"open": "<call>", "close": "</call>", "repeats": true,
+            "content": "xml-inline", "content_args": {"tag_pattern": "<k>(?P<key>\\w+)</k>\\s*<v>(?P<value>.*?)</v>"}}}}"#;
+        let seen = |response: &str| -> Vec<(Range<usize>, String)> {
+            let template = ResponseTemplate::from_json(template).expect("a template");
+            let markers = Markers::of(&template);
+            let mut parser = ResponseParser::new(template, "", &[]).expect("no prefix");
+            parser.find_leaked(markers);
+            parser.feed(response).expect("no limit");
+            parser.finalize().expect("a message");
+            let leaked = parser.leaked().iter();
+            leaked
+                .map(|one| (one.span.clone(), one.text.clone()))
+                .collect()
+        };
+        assert_eq!(seen("<call><k>a</k><v>1</v> <k>b</k> <v>2</v></call>"), []);
+        // The first value is not closed.
+        let told = seen("<call><k>a</k><v>1\n<k>b</k><v>2</v><k>c</k><v>3</v></call>");
+        let expected = [(19..22, "<k>"), (23..27, "</k>"), (27..30, "<v>")];
+        assert_eq!(told, expected.map(|(span, text)| (span, text.to_owned())));
+        assert_eq!(seen("A </v> b"), [(2..6, "</v>".to_owned())]);
+    }
+
+    #[test]
+    fn a_delimiter_of_json_is_told_where_it_does_not_count() {
+        let template = r#"{"start_anchor": "A:", "fields": {"content": {}, "call": {"close": "}<e>", "content": "json",
+            "open_pattern": "(?<![^\\n])\\{\\s*\"name\"\\s*:\\s*\"(?P<name>\\w+)\"\\s*,\\s*\"args\"\\s*:\\s*", "transform": {"{name}": "{content}"}}}}"#;
+        let seen = |response: &str| -> Vec<String> {
+            let template = ResponseTemplate::from_json(template).expect("a template");
+            let markers = Markers::of(&template);
+            let mut parser = ResponseParser::new(template, "", &[]).expect("no prefix");
+            parser.find_leaked(markers);
+            parser.feed(response).expect("no limit");
+            parser.finalize().expect("a message");
+            parser.leaked().iter().map(|one| one.text.clone()).collect()
+        };
+        let call = r#"{"name": "f", "args": {"a": 1}}<e>"#;
+        assert_eq!(seen(call), [""; 0]);
+        assert_eq!(seen(&format!("Hm. {call}")), [r#"{"name": "f", "args": "#]);
+        assert_eq!(
+            seen(r#"So {"name": "f", "about": 1} and "args": 2"#),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn further_texts_may_count_as_those_of_delimiters_do() {
+        let tokens = ["<tool>", "the", "  ", "{\"a\""].map(str::to_owned);
+        let markers = Markers::default().and_telling(tokens);
+        assert_eq!(markers.texts().collect::<Vec<_>>(), ["<tool>"]);
     }
 
     #[test]

@@ -55,7 +55,8 @@ pub enum UnclaimedCause {
     Replaced,
     /// The field's content parser passes over it: text with a letter or a digit between the tags of `xml-inline`, such as a tag that is
     /// broken or a sentence that the model says within a call, a line of `kv-lines` without its separator, or a value of which a later one
-    /// with its key takes the place. A single word behind the last tag, such as `</function>`, is no loss unless the delimiters have it.
+    /// with its key takes the place. Text behind the last tag that closes what the opening delimiter opened, such as `</function>` behind
+    /// `<function=`, is no loss.
     PassedOver,
 }
 
@@ -342,7 +343,7 @@ mod tests {
                 .map(|(text, _)| text)
                 .collect()
         };
-        assert_eq!(found("<c>\n<k=a>1</k>, <k=b>2</k>\n</f></c>"), [""; 0]);
+        assert_eq!(found("<c>\n<k=a>1</k>, <k=b>2</k>\n;</c>"), [""; 0]);
         // A sentence of the model, at any place, and what should have been an argument.
         let said = "Now, I say.";
         assert_eq!(found(&format!("<c>{said}<k=a>1</k></c>")), [said]);
@@ -351,10 +352,11 @@ mod tests {
             [format!("{said}</f>")]
         );
         assert_eq!(found("<c><k=a>1</k>b<k=c>2</k></c>"), ["b"]);
-        assert_eq!(
-            found("<c>{\"a\": 1, \"b\": 2}</c>"),
-            ["{\"a\": 1, \"b\": 2}"]
-        );
+        // The arguments in another form than that of tags, of several words or of one.
+        for body in [r#"{"a": 1, "b": 2}"#, r#"{"a":1}"#, "<a>1</a>", "'a'", "a"] {
+            assert_eq!(found(&format!("<c>{body}</c>")), [body]);
+            assert_eq!(found(&format!("<c><k=a>1</k>{body}</c>")), [body]);
+        }
         assert_eq!(found("<c><k=a>1</k><k=b>2</c>"), ["<k=b>2"]);
         assert_eq!(found("<c><k=a>1</k></k> <k=b>2</k></c>"), ["</k> "]);
         assert_eq!(found("<c><k=a>1</k></f>\n<c><k=b>2</k></c>"), ["</f>\n<c>"]);
@@ -370,6 +372,57 @@ mod tests {
         let thrice = dropped(lines, "<c>a: 1\nb: 2\na: 3\nb: 4\na: 5</c>");
         let texts: Vec<&str> = thrice.iter().map(|(text, _)| text.as_str()).collect();
         assert_eq!(texts, ["a: 1", "b: 2", "a: 3"]);
+    }
+
+    #[test]
+    fn what_closes_the_opening_delimiter_again_is_no_loss() {
+        let calls = r#"{"call": {"open_pattern": "<c>\\s*<f=(?P<name>\\w+)>", "close": "</c>", "content": "xml-inline",
+            "content_args": {"tag_pattern": "<k=(?P<key>\\w+)>(?P<value>.*?)</k>"}, "transform": {"n": "{name}", "a": "{content}"}}}"#;
+        let found = |body: &str| -> Vec<String> {
+            let all = dropped(calls, &format!("<c>\n<f=say_it>{body}</c>")).into_iter();
+            all.map(|(text, _)| text).collect()
+        };
+        assert_eq!(found("<k=a>1</k>\n</f>\n"), [""; 0]);
+        assert_eq!(found("\n</f>\n"), [""; 0]);
+        assert_eq!(found("<k=a>1</k></say_it>"), [""; 0]);
+        assert_eq!(found("<k=a>1</k></say>\n"), [""; 0]);
+        // The words as a text of their own, beside others, and as the beginning of the next call.
+        assert_eq!(found("f"), ["f"]);
+        assert_eq!(found("<k=a>1</k></f>so"), ["</f>so"]);
+        assert_eq!(found("<k=a>1</k></g>"), ["</g>"]);
+        assert_eq!(found("<k=a>1</k></f><f=say_it>"), ["</f><f=say_it>"]);
+    }
+
+    #[test]
+    fn the_beginning_of_a_tag_at_which_a_response_is_cut_is_no_loss() {
+        let tags = r#"{"call": {"open": "<call>", "close": "</call>", "content": "xml-inline",
+            "content_args": {"tag_pattern": "<key=(?P<key>\\w+)>(?P<value>.*?)</key>"}}}"#;
+        let found = |text: &str| -> Vec<String> {
+            let all = dropped(tags, text).into_iter();
+            all.map(|(text, _)| text).collect()
+        };
+        for cut in [
+            "<call><key=a>1</key>\n<ke",
+            "<call><ke",
+            "<call><key=a>1</key></call",
+        ] {
+            assert_eq!(found(cut), [""; 0], "{cut}");
+        }
+        assert_eq!(found("<call><key=a>1</key><ke</call>"), ["<ke"]);
+        assert_eq!(found("<call><key=a>1</key>so <ke"), ["so <ke"]);
+        assert_eq!(found("<call><key=a>1</key><key=b"), ["<key=b"]);
+    }
+
+    #[test]
+    fn what_is_passed_over_within_a_value_is_told() {
+        let nested = r#"{"call": {"open": "<c>", "close": "</c>", "content": "xml-inline", "content_args": {
+            "tag_pattern": "<k=(?P<key>\\w+)>(?P<value>.*?)</k>", "value_parser": {"name": "kv-lines"}}}}"#;
+        let found = dropped(nested, "<c><k=é>a: 1\nso\nb: 2</k></c>");
+        assert_eq!(found, [("so".to_owned(), UnclaimedCause::PassedOver)]);
+        let lines = r#"{"call": {"open": "<c>", "close": "</c>", "content": "kv-lines", "content_args": {
+            "value_parser": {"name": "xml-inline", "args": {"tag_pattern": "<(?P<key>\\w+)>(?P<value>.*?)</>"}}}}}"#;
+        let found = dropped(lines, "<c>é: <a>1</> so <b>2</>\n</c>");
+        assert_eq!(found, [(" so ".to_owned(), UnclaimedCause::PassedOver)]);
     }
 
     #[test]

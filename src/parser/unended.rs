@@ -6,8 +6,9 @@ use crate::value::{Map, Value};
 
 /// A region that nothing closed before the response ended, though a delimiter closes such regions.
 ///
-/// Only regions of tags and of lines are told. Each beginning of such a text is a whole one, so that a call whose last arguments have not arrived
-/// looks like a call without them. JSON that is cut is an error, and a text that is cut can be seen to be.
+/// Only regions of tags and of lines are told, and of a text that a transform takes, unless it is an object or a list of JSON. Each beginning of
+/// such a text is a whole one, so that a call whose last arguments have not arrived looks like a call without them. JSON that is cut is an
+/// error, and a text that is the field's value can be seen to be cut.
 ///
 /// A model may as well have left out the delimiter, or an engine have kept it back, where the end of the turn closes a call. So this is
 /// something to look at and no error: what the model did not finish should not be done.
@@ -81,6 +82,25 @@ mod tests {
         assert_eq!(unended(TAGS, "<c><a>1</></c>"), None);
         assert_eq!(unended(TAGS, "<c></c> Hm."), None);
         assert_eq!(unended(TAGS, "Hm."), None);
+    }
+
+    #[test]
+    fn a_call_whose_arguments_are_text_is_told() {
+        let call = r#""content": "text", "transform": {"arguments": "{content}"}"#;
+        let told = |text: &str| Some(("call".to_owned(), text.to_owned()));
+        for cut in [
+            "",
+            "\n{\"a\": \"b",
+            "{\"a\": 1}, {",
+            "{\"a\": 1}\n```",
+            "1",
+            "Hm.",
+        ] {
+            assert_eq!(unended(call, &format!("<c>{cut}")), told(cut));
+        }
+        assert_eq!(unended(call, "<c>{\"a\": 1}\n"), None);
+        assert_eq!(unended(call, "<c>[1]"), None);
+        assert_eq!(unended(call, "<c>{\"a</c>"), None);
     }
 
     #[test]

@@ -70,6 +70,7 @@ pub use search::Captures;
 pub use search::{Progress, Search};
 #[doc(hidden)]
 pub use text::Window;
+pub(crate) use texts::anywhere;
 pub use texts::fixed_texts;
 
 pub(crate) use bytes::ByteSet;

@@ -32,6 +32,45 @@ pub fn fixed_texts(pattern: &Pattern) -> Vec<String> {
     texts
 }
 
+/// The pattern without the look-arounds that it begins with: what it matches wherever that stands. `None` where it begins with none.
+pub(crate) fn anywhere(pattern: &Pattern) -> Option<Pattern> {
+    let source = pattern.source();
+    let mut rest = source;
+    while ["(?=", "(?!", "(?<=", "(?<!"]
+        .iter()
+        .any(|look| rest.starts_with(look))
+    {
+        rest = &rest[group_end(rest)?..];
+    }
+    // What refers to a group within the look-around does not compile.
+    (rest.len() < source.len())
+        .then(|| Pattern::regex(rest).ok())
+        .flatten()
+}
+
+/// The place behind the group with which a source begins.
+fn group_end(source: &str) -> Option<usize> {
+    let (mut depth, mut class) = (0, None);
+    let mut characters = source.char_indices();
+    while let Some((at, c)) = characters.next() {
+        match (c, class) {
+            ('\\', _) => {
+                characters.next();
+            }
+            // The first character of a class is one of it, also where it is the bracket that closes others.
+            (']', Some(start)) if at > start => class = None,
+            ('^', Some(start)) if at == start => class = Some(at + 1),
+            (_, Some(_)) => {}
+            ('[', None) => class = Some(at + 1),
+            ('(', None) => depth += 1,
+            (')', None) if depth == 1 => return Some(at + 1),
+            (')', None) => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
 /// Adds the runs of a node, those of what it looks at if `looks` says so. Every run ends with the node.
 fn collect(node: &Node, looks: bool, texts: &mut Vec<String>) {
     match node {
@@ -80,5 +119,20 @@ mod tests {
         assert_eq!(texts(r"\w+"), [""; 0]);
         let literals = Pattern::literals(&["a.".to_owned(), "b".to_owned()]).unwrap();
         assert_eq!(fixed_texts(&literals), ["a.", "b"]);
+    }
+
+    #[test]
+    fn a_pattern_is_found_where_it_would_not_count() {
+        let rest = |source: &str| {
+            let found = anywhere(&Pattern::regex(source).unwrap());
+            found.map(|pattern| pattern.source().to_owned())
+        };
+        assert_eq!(rest(r"(?<![^\n])\{a").as_deref(), Some(r"\{a"));
+        assert_eq!(
+            rest(r"(?<=[])(]\)(?:b))(?!c)d(?=e)").as_deref(),
+            Some("d(?=e)")
+        );
+        assert_eq!(rest("a(?=b)"), None);
+        assert_eq!(rest("(?:a)b"), None);
     }
 }

@@ -223,9 +223,7 @@ fn field(name: &str, value: &Value, path: &Path, findings: &mut Findings<'_>) ->
     let optional = members.get("optional").is_none_or(Value::is_truthy);
     let name = name.to_owned();
     let mut content = content?;
-    if let Some(open) = &open {
-        content.know_open(open);
-    }
+    content.know_delimiters(open.as_ref(), close.as_ref());
     Some(Field {
         name: name.into(),
         open,

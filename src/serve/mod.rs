@@ -87,7 +87,11 @@ impl Model {
         let special = special.map(str::to_owned).collect::<Vec<_>>();
         Ok(Self {
             name: name.into(),
-            markers: Arc::new(Markers::of(&template).and(special)),
+            markers: Arc::new(
+                Markers::of(&template)
+                    .and(special)
+                    .and_telling(chat.named_tokens()),
+            ),
             chat,
             template: Arc::new(DeltaTemplate::new(template)),
             document: Format::indented(2).write(document) + "\n",

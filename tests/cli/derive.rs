@@ -664,6 +664,13 @@ fn the_report_has_what_came_of_responses() {
     );
     let run = bench.run("derive calls.jinja --responses lost.txt --tools tools.json");
     assert!(run.stderr.contains("not read right: lost.txt: "), "{run}");
+    // However long what it quotes of the response is.
+    let long = format!("[call look: {}<end>", "[".repeat(100_000));
+    let bench = with_responses().file("long.txt", long);
+    let run = bench.run("derive calls.jinja --responses long.txt --tools tools.json");
+    assert!(run.stderr.contains("not read right: long.txt: "), "{run}");
+    let longest = run.stderr.lines().map(|line| line.chars().count()).max();
+    assert!(longest < Some(1000), "{longest:?}");
 }
 
 #[test]
@@ -672,9 +679,11 @@ fn responses_that_cannot_be_read_are_told() {
         "asked.jsonl",
         "{\"response\": \"Hi\", \"messages\": [{\"role\": 1}]}\n",
     );
+    let bench = bench.file("text.jsonl", r#"{"response": "Hi", "message": "Hi"}"#);
     for (path, wanted) in [
         ("nowhere.txt", "cannot read"),
         ("bad.jsonl", "there is no response"),
+        ("text.jsonl", "`message` must be an object, not a string"),
     ] {
         let told = bench
             .run(&format!("derive calls.jinja --responses {path}"))

@@ -848,6 +848,17 @@ fn markers_in_the_text_of_fields_are_told() {
         );
         assert!(run.stderr.contains("a marker stands"), "{}", run.stderr);
     }
+    // Of the tokens that are not special those count that the chat template names, by the rule for delimiters.
+    let tokens = r#""added_tokens_decoder": {"0": {"content": "<result>"}, "1": {"content": "<other>"}, "2": {"content": "word"}},
+        "chat_template": "{{ '<result>word' }}""#;
+    let bench = Bench::new().file("model/tokenizer_config.json", config(tokens));
+    let run = bench.run_with("parse model", "<say>word<other><result></say>");
+    assert!(run.stderr.contains("a marker stands"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("bytes 16 to 24: <result>"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]

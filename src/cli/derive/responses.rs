@@ -14,6 +14,9 @@ use crate::cli::{escape, input};
 /// How many responses are named where several taught the same.
 const NAMED: usize = 3;
 
+/// How many characters are shown of the reason why a response is not read right; it quotes the response.
+const SHOWN: usize = 400;
+
 /// Responses that were recorded, and the tools of those that name none.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ResponsesArgs {
@@ -216,7 +219,7 @@ pub(super) fn told(report: &Report) -> String {
             "    {} {}: {}\n",
             paint(YELLOW.bold(), "not read right:"),
             escape::line(&one.name),
-            escape::line(&one.why)
+            escape::short(&one.why, SHOWN)
         ));
     }
     out

@@ -11,7 +11,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use obverse::chat_template::TokenLists;
+use obverse::chat_template::{self, TokenLists};
 use obverse::chunking::{self, Chunking};
 use obverse::deltas::DeltaTemplate;
 use obverse::deltas::encode::Protocol;
@@ -57,9 +57,9 @@ const RAW: usize = 200;
 /// read returns, or one chunk with --chunks. A character whose bytes arrive apart is parsed with its last byte.
 ///
 /// Three things are reported on standard error. Unclaimed text is text of the response that no field of the message has. A leaked marker
-/// stands in the text of a field: it is a fixed text of a delimiter of the response template, or a special token of the
-/// tokenizer in whose tokenizer_config.json that was found. And a call in tags or lines may be unended: the response ends before what
-/// closes it, so that arguments may be missing. In --jsonl, and in the last line of --events, these are `unclaimed`, a list of
+/// stands in the text of a field: it is a fixed text of a delimiter or a tag of the response template, or of the tokenizer in whose
+/// tokenizer_config.json that was found a special token, or another added one that the chat template names. And a call whose arguments
+/// are tags, lines or text may be unended: the response ends before what closes it, so that arguments may be missing. In --jsonl, and in the last line of --events, these are `unclaimed`, a list of
 /// {start, end, text} in bytes, `leaked`, a list of {field, start, end, text}, and `unended`, {field, start, end}. White space alone is not
 /// reported. Of a response that is parsed as it arrives unclaimed texts are listed until there are 1000 or they have a mebibyte; the
 /// one that reaches it is listed. Of leaked markers the first 1000 are listed. The others are counted: `unclaimed_further` {count,
@@ -264,12 +264,16 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
 /// A response template that was read, with its markers.
 fn with_markers(opened: Opened) -> (Arc<ResponseTemplate>, Arc<Markers>) {
     let Opened { file, loaded, .. } = opened;
+    let mut markers = Markers::of(&loaded.template);
     // In a tokenizer's configuration the document is one member of several.
-    let tokens = match loaded.path.steps().is_empty() {
-        true => Vec::new(),
-        false => TokenLists::beside(&file).special,
-    };
-    let markers = Markers::of(&loaded.template).and(tokens);
+    if !loaded.path.steps().is_empty() {
+        let lists = TokenLists::beside(&file);
+        markers = markers.and(lists.special);
+        // Without a chat template nothing tells which of the other tokens is one.
+        if let Ok(source) = chat_template::load(&file) {
+            markers = markers.and_telling(source.named_tokens());
+        }
+    }
     (Arc::new(loaded.template), Arc::new(markers))
 }
 

@@ -64,6 +64,7 @@ impl Machine {
         let found =
             markers.map(|all| all.leaked(&field.name, &body, span.start + given, prefix_len));
         let mut leaked: Vec<Leaked> = found.into_iter().flatten().collect();
+        leaked.sort_by_key(|one| one.span.start);
         let broken = |error: ParseError, raw: &str| ParseError {
             field: Some(field.name.to_string()),
             span: Some(span.start.saturating_sub(prefix_len)..span.end.saturating_sub(prefix_len)),
@@ -86,6 +87,8 @@ impl Machine {
         }
         let replaces = field.join.is_none() && !field.repeats;
         let mut passed_over = Vec::new();
+        // Where the end closes a region, that is noted before.
+        let is_cut = self.rare().unended.is_some();
         let is_text = field.transform.is_none() && field.content.is_text();
         let mut replaceable = (replaces && !self.options.forget).then_some(Replaceable {
             field: index,
@@ -108,6 +111,7 @@ impl Machine {
                 field.transform.as_ref(),
                 field.transform_each,
                 captures,
+                is_cut,
                 &mut |span| passed_over.push(span),
             ),
         };
@@ -116,6 +120,18 @@ impl Machine {
         {
             // Markers that the content parser took for structure have not leaked.
             leaked.retain(|one| one.stands_in(value));
+            // Of tags the same markers stand around each value.
+            if !leaked.is_empty()
+                && let Some(values) = field.content.spans_of_tags(&body)
+            {
+                leaked.retain(|one| {
+                    let start = one.span.start + prefix_len - span.start;
+                    let end = start + one.span.len();
+                    values
+                        .iter()
+                        .any(|span| span.start <= start && end <= span.end)
+                });
+            }
         }
         if !leaked.is_empty() {
             Rare::of(&mut self.rare).leaked.append(&mut leaked);

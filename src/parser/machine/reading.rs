@@ -12,6 +12,7 @@ use crate::parser::unended::Unended;
 use crate::parser::watch::{Next, Watch, next_delimiter};
 use crate::pattern::Window;
 use crate::response_template::Sought;
+use crate::value::{Value, json};
 
 /// Delimiters that may follow each other at one place without taking any text before the parse is given up. A zero-width
 /// open and close would otherwise alternate for ever, as they do in the reference.
@@ -80,7 +81,7 @@ impl Machine {
                 }
                 Next::None { hold } if window.complete => {
                     self.read_to(window, hold, sink)?;
-                    self.note_unended();
+                    self.note_unended(window);
                     return self.close(window, sink);
                 }
                 Next::None { hold } => return self.hold(window, hold, sink),
@@ -90,13 +91,18 @@ impl Machine {
     }
 
     /// Notes the open region as one that the end closes, where that does not show in its value.
-    fn note_unended(&mut self) {
+    fn note_unended(&mut self, window: &Window<'_>) {
         let region = &self.region;
         let Some(index) = region.field.filter(|_| region.opened) else {
             return;
         };
         let field = &self.template.fields()[index];
-        let is_told = field.open.is_some() && field.close.is_some() && field.content.is_in_parts();
+        // A text that a transform takes is a piece of something, such as the arguments of a call, which JSON closes itself.
+        let is_text = field.transform.is_some() && field.content.is_text();
+        let shows_its_end = || is_closed_json(&region.text(window));
+        let is_told = field.open.is_some()
+            && field.close.is_some()
+            && (field.content.is_in_parts() || is_text && !shows_its_end());
         if is_told {
             let (start, end) = (self.in_response(region.start), self.in_response(region.end));
             let field = field.name.to_string();
@@ -306,4 +312,9 @@ impl Machine {
             ..ParseError::new(ErrorKind::Limit(kind), message)
         }
     }
+}
+
+/// Returns true if a text is an object or a list of JSON, of which no beginning is one.
+fn is_closed_json(text: &str) -> bool {
+    json::parse(text).is_ok_and(|value| matches!(value, Value::Object(_) | Value::Array(_)))
 }
