@@ -15,7 +15,7 @@ use super::amend::{self, Amended};
 use super::evidence::decision::Decision;
 use super::read::analysis::Analysis;
 use super::render::cost::{self, Cost, Stage};
-use super::render::renderer::Renderer;
+use super::render::renderer::{MAX_STEPS, Renderer};
 use super::search::{self, Search};
 use super::{DeriveError, Options, emit, late, learn, proof};
 use crate::chat_template::ChatTemplateSource;
@@ -133,7 +133,7 @@ fn drafted(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> 
 ///
 /// The text that no field takes is claimed last, since learning more of the markers leaves less of it. What is learnt may stand in the way of that: of
 /// `<lane>notes to=NAME`, `to=NAME` may be learnt to open a call, and `<lane>notes` before it, which no field took, would then be content. So if text goes to
-/// no field in the end, it is claimed first, and learnt from then on what else must not become content.
+/// no field in the end, more is learnt of responses that are read right, and then text is claimed before anything is learnt.
 ///
 /// # Errors
 ///
@@ -147,22 +147,29 @@ fn read_all_text(
     if options.responses.is_empty() {
         return amended.claim_all_text(on, &options.engines);
     }
-    let learn = |amended: &mut Amended| {
+    // Proofs take renders, of which there is an end.
+    let may_prove = || bench.renderer.steps_left() > MAX_STEPS / 5 * 4;
+    let learn = |amended: &mut Amended, more: Option<&dyn Fn() -> bool>| {
         let pieces = &bench.renderer.pieces;
-        amended.learn_from_responses(on, bench.source, options, pieces, bench.variables)
+        amended.learn_from_responses(on, bench.source, options, pieces, bench.variables, more)
     };
     let unlearnt = amended.clone();
-    learn(amended)?;
+    learn(amended, None)?;
     amended.claim_all_text(on, &options.engines)?;
-    if amended.claims_all_text() {
+    if amended.claims_all_text() || !may_prove() {
         return Ok(());
     }
-    let mut claimed = unlearnt;
+    let mut claimed = unlearnt.clone();
     claimed.claim_all_text(on, &options.engines)?;
-    if claimed.claims_all_text() {
-        learn(&mut claimed)?;
-        if claimed.claims_all_text() && claimed.read.len() >= amended.read.len() {
-            *amended = claimed;
+    if !claimed.claims_all_text() {
+        return Ok(());
+    }
+    for mut tried in [unlearnt, claimed] {
+        learn(&mut tried, Some(&may_prove))?;
+        tried.claim_all_text(on, &options.engines)?;
+        if tried.claims_all_text() && tried.read.len() >= amended.read.len() {
+            *amended = tried;
+            break;
         }
     }
     Ok(())

@@ -52,6 +52,7 @@ use crate::judge::{self, Judge};
 use crate::response_template::{Delimiter, Document, Engine, Invalid};
 use crate::value::{Map, Value};
 use amend::Amended;
+use inspect::Lifetime;
 
 pub use crate::judge::{Case, Kind, KindVerdict, LeftOutCount, Rounds};
 pub use deviate::{Deviation, DeviationVerdict, UnclaimedCount, UnclaimedCounts, UnclaimedExample};
@@ -316,7 +317,10 @@ fn derive_under(
             ..analysis.dialect.clone()
         };
         let subject = inspect::Subject::new(&renderer, dialect);
-        let lifetime = inspect::reasoning::lifetime_under(&subject, &analysis.settings);
+        // Where no reasoning is read, none is reported, and a slow chat template needs its steps.
+        let lifetime = slot.as_ref().map_or(Lifetime::Never, |_| {
+            inspect::reasoning::lifetime_under(&subject, &analysis.settings)
+        });
         (inspect::supports::read(&subject, &analysis), lifetime)
     });
     if renderer.is_exhausted() {

@@ -19,21 +19,19 @@ const MANY: usize = 12;
 pub(super) fn answers(manner: &Manner) -> Vec<Value> {
     let said = Assistant::saying(probes::CONTENT);
     let called = Assistant::calling([probes::call(0)]);
+    let of_each = [said, called.clone(), called.thinking(probes::REASONING)];
+    let written = of_each.iter().map(|message| manner.write(message, None));
+    written.chain(whole_answers(manner)).collect()
+}
+
+/// Those of the messages that have most parts: one without calls, and one with several.
+pub(super) fn whole_answers(manner: &Manner) -> [Value; 2] {
+    let thought = Assistant::saying(probes::CONTENT).thinking(probes::REASONING);
     let several = Assistant {
         calls: vec![probes::call(0), probes::call(1)],
-        ..said.clone().thinking(probes::REASONING)
+        ..thought.clone()
     };
-    let of_each = [
-        said.clone(),
-        said.thinking(probes::REASONING),
-        called.clone(),
-        called.thinking(probes::REASONING),
-        several,
-    ];
-    of_each
-        .iter()
-        .map(|message| manner.write(message, None))
-        .collect()
+    [thought, several].map(|message| manner.write(&message, None))
 }
 
 /// The conversation that goes on with a call and its result, which ends with this text.

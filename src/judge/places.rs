@@ -20,7 +20,7 @@ const MAX_SETTINGS: usize = 8;
 const MAX_PAIRS: usize = 64;
 
 /// How many conversations like the others a chat template must have steps left for, for unusual ones to be rendered as well.
-const MOST_UNUSUAL: u64 = 2000;
+pub(super) const MOST_UNUSUAL: u64 = 2000;
 
 /// A place and its prompt.
 #[derive(Debug)]
@@ -115,29 +115,20 @@ impl Extent {
     }
 }
 
-/// Returns true if a render takes so many steps that what few chat templates need may not be rendered as well.
-fn is_slow(renderer: &Renderer<'_>, users: &[Conversation], manner: &Manner) -> bool {
-    let answer = manner.write(&Assistant::saying(probes::CONTENT), None);
-    let steps = renderer.steps_left();
-    for user in users {
-        let _ = renderer.answered(&user.and([answer.clone()]), &answer, manner);
-    }
-    let each = steps.saturating_sub(renderer.steps_left()) / users.len().max(1) as u64;
-    each.saturating_mul(MOST_UNUSUAL) > renderer.steps_left()
-}
-
 /// The part of a render behind the last words of the conversation.
 fn tail(place: &Conversation, full: String) -> String {
     full[place.end_in(&full)..].to_owned()
 }
 
-/// The settings of the kwargs, those that are doubtful as far as they are in the `extent`. Calls are handed over as in the manner `calling`.
+/// The settings of the kwargs, those that are doubtful as far as they are in the `extent`, and less of them where
+/// rendering is slow. Calls are handed over as in the manner `calling`.
 pub(super) fn settings(
     renderer: &Renderer<'_>,
     users: &[Conversation],
     usual: &Manner,
     calling: &Manner,
     extent: Extent,
+    is_slow: bool,
 ) -> Settings {
     let reasoned = Manner {
         reasoning: Some(Slot::key("reasoning")),
@@ -153,14 +144,13 @@ pub(super) fn settings(
         reasoned.write(&message, None),
         calling.write(&call, None),
     ];
-    let is_slow = is_slow(renderer, users, usual);
     let combined = circumstances::combined(renderer, users, calling);
     let combined = circumstances::basic(&combined);
     let further: Vec<&Conversation> = match is_slow {
         true => Vec::new(),
         false => users.last().into_iter().chain(combined).collect(),
     };
-    let telling = circumstances::answers(calling);
+    let telling = circumstances::whole_answers(calling);
     let signature = |kwargs: &Map| -> Option<Vec<String>> {
         let mut tails = Vec::new();
         for place in users.iter().map(|place| place.under(kwargs)) {
@@ -238,9 +228,6 @@ impl Settings {
         users: &[Conversation],
         manner: &Manner,
     ) {
-        if is_slow(renderer, users, manner) {
-            return;
-        }
         for kwargs in together(renderer, users, manner, self) {
             if self.tried.len() == MAX_SETTINGS {
                 self.left_out += 1;
@@ -263,8 +250,7 @@ fn together(
     let Some(user) = users.last() else {
         return Vec::new();
     };
-    let answers = circumstances::answers(manner);
-    let answers: Vec<&Value> = answers.iter().skip(1).step_by(answers.len() - 2).collect();
+    let answers = circumstances::whole_answers(manner);
     let tails = |kwargs: &Map| -> Option<Vec<String>> {
         let place = user.under(kwargs);
         let mut tails = vec![tail(&place, renderer.prompt(&place, manner).ok()?)];

@@ -269,6 +269,9 @@ impl Group {
             // Behind the last message may stand the like of a text of this one, before the header: `null` in `"error": null`.
             let header = full[history_end..].find(&self.header);
             let behind = header.and_then(|header| from(history_end + header));
+            // Calls before the header are the message's own, and not the like of a text.
+            let calls = expected.calls.len();
+            let behind = behind.filter(|(behind, _)| behind.calls.len() == calls);
             (expected, first) = behind.ok_or(LeftOut::Unmarked)?;
         }
         // Where the origins were asked for, the numbers are told from them as well.

@@ -11,7 +11,9 @@ use super::circumstances::{after_tool, with_results};
 use super::everyday;
 use super::manner::Manner;
 use super::message::{Assistant, CALLS_KEY, tool_for};
-use super::places::{Doubtful, Prompted, Settings, add_other, places, prompted, settings, users};
+use super::places::{
+    Doubtful, MOST_UNUSUAL, Prompted, Settings, add_other, places, prompted, settings, users,
+};
 use super::probes;
 use super::renderer::{Conversation, Renderer};
 use super::rounds::{Group, Seen};
@@ -57,14 +59,22 @@ impl Survey {
             .map(|number| tool_for(&probes::call(number)))
             .collect();
         let usual = Manner::usual(setup.parts);
+        let steps = renderer.steps_left();
         let users = users(renderer, &tools, &usual);
-        let shown = slots::calling(renderer, &users, &usual);
-        let slot = slots::find(renderer, &users, &usual, shown.first());
-        let as_called = Manner {
-            reasoning: slot.distinct.into_iter().next(),
-            ..shown.into_iter().next().unwrap_or_else(|| usual.clone())
+        let each = steps.saturating_sub(renderer.steps_left()) / 2;
+        let is_slow = each.saturating_mul(MOST_UNUSUAL) > renderer.steps_left();
+        let as_called = match is_slow {
+            true => usual.clone(),
+            false => {
+                let shown = slots::calling(renderer, &users, &usual);
+                let slot = slots::find(renderer, &users, &usual, shown.first());
+                Manner {
+                    reasoning: slot.distinct.into_iter().next(),
+                    ..shown.into_iter().next().unwrap_or_else(|| usual.clone())
+                }
+            }
         };
-        let mut settings = settings(renderer, &users, &usual, &as_called, setup.extent);
+        let mut settings = settings(renderer, &users, &usual, &as_called, setup.extent, is_slow);
         let under: Vec<Conversation> = settings
             .tried
             .iter()
@@ -85,7 +95,7 @@ impl Survey {
                 ..calling
             })
             .collect();
-        if setup.extent.has_pairs() {
+        if setup.extent.has_pairs() && !is_slow {
             let manner = calling.first().unwrap_or(&manner);
             settings.add_pairs(renderer, &users, manner);
         }
@@ -100,10 +110,11 @@ impl Survey {
         if let Some(user) = users.first().filter(|_| calling.is_empty()) {
             let after = after_tool(renderer, user, &manner, "");
             let after = prompted(renderer, &[after], &settings, &manner);
-            // Where the prompt adds nothing behind it, the model is not asked for anything.
-            let is_shown = |at: &Rc<Prompted>| {
-                at.prompt.contains(probes::TOOL_RESULT) && !at.told().is_empty()
-            };
+            // Where the call has to have a content, and no prompt asks for an answer to its result, nobody means it to be answered.
+            let bare = manner.write(&Assistant::calling([probes::call(2)]), None);
+            let is_meant = |at: &Rc<Prompted>| !at.unasked || at.place.history.contains(&bare);
+            let is_shown =
+                |at: &Rc<Prompted>| at.prompt.contains(probes::TOOL_RESULT) && is_meant(at);
             places.extend(after.into_iter().filter(is_shown));
         }
         let header = header(renderer, &users, &manner);

@@ -1,10 +1,12 @@
 //! `--responses`: what models wrote, read from wherever it is kept, and kept as fixtures.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use obverse::chat_template::{ChatTemplateSource, Clock};
 use obverse::check::{self, Fixture, Prompt};
 use obverse::derive::{Derivation, Recorded, Report, Responses};
+use obverse::response_template::ResponseTemplate;
 use obverse::value::Value;
 
 use crate::cli::color::{DIM, GREEN, YELLOW, paint};
@@ -72,6 +74,8 @@ impl ResponsesArgs {
         let Some(folder) = &self.keep else {
             return Ok(Vec::new());
         };
+        let document = derivation.document.to_value();
+        let template = ResponseTemplate::from_value(&document).map(Arc::new);
         let mut kept = Vec::new();
         for (name, case) in &derivation.responses {
             let path = folder.join(slug(name));
@@ -88,6 +92,15 @@ impl ResponsesArgs {
                 },
                 tools: case.tools.clone(),
                 expected: Some(case.message.clone()),
+                // A message may be right although some text of the response goes to no field.
+                unclaimed: template.as_ref().map_or_else(
+                    |_| Vec::new(),
+                    |template| {
+                        let setting = check::Setting::new(template, &case.prefix, &case.tools);
+                        let whole = setting.replay([case.response.as_str()]);
+                        whole.unclaimed.into_iter().map(|lost| lost.text).collect()
+                    },
+                ),
                 ..Fixture::default()
             };
             fixture

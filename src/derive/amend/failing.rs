@@ -113,6 +113,7 @@ impl Amended {
             .map(|one| one.prefix.iter().cloned().collect());
         let lessons = learn::Lessons {
             most: MAX_WIDENED,
+            all: false,
             prompts: prompts.collect(),
             recorded: &recorded,
             constants,

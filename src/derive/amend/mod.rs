@@ -243,7 +243,8 @@ impl Amended {
         self.take(document, proof, "made-id", told);
     }
 
-    /// Widens the response template by what recorded responses show.
+    /// Widens the response template by what recorded responses show; with `more`, as long as it is true, also by text of those that are read
+    /// right which is no part of anything.
     pub(super) fn learn_from_responses(
         &mut self,
         bench: &Bench<'_>,
@@ -251,6 +252,7 @@ impl Amended {
         options: &Options,
         pieces: &compare::pieces::Pieces,
         variables: &dyn Fn(&[Value]) -> Map,
+        more: Option<&dyn Fn() -> bool>,
     ) -> Result<(), DeriveError> {
         let recorded = &options.responses;
         let prompts = recorded.iter().map(|recorded| match &recorded.prefix {
@@ -267,6 +269,7 @@ impl Amended {
         });
         let lessons = learn::Lessons {
             most: MAX_LEARNT,
+            all: more.is_some(),
             recorded,
             prompts: prompts.collect(),
             constants: learn::Constants::new(pieces, source.tokens.special.clone()),
@@ -283,7 +286,11 @@ impl Amended {
             Some((unshown, derived.document))
         });
         let template = self.template()?;
-        let keeps = bench.keeps(&self.proof);
+        let mut keeps = bench.keeps(&self.proof);
+        let keeps = move |template: &Arc<ResponseTemplate>| match more {
+            Some(may_prove) if !may_prove() => None,
+            _ => keeps(template),
+        };
         let cases = &self.proof.judgement.cases;
         let document = self.document.clone();
         let learnt = learn::learn(&lessons, document, template, cases, shown, keeps);

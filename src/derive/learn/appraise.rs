@@ -14,7 +14,7 @@ use super::constants::Constants;
 use super::recorded::Recorded;
 use super::spot::Spot;
 use crate::derive::probe::CALLS_KEY;
-use crate::parser::{Edge, Markers, OnError, Options, ParseError, ResponseParser};
+use crate::parser::{Edge, Markers, OnError, Options, ParseError, Passed, ResponseParser};
 use crate::pattern::fixed_texts;
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, json, python};
@@ -50,6 +50,8 @@ pub(super) struct Appraised {
     /// The stretches that are not understood, in bytes of the response: that are in no field, markers in texts, regions that do not
     /// parse.
     pub(super) spots: Vec<Spot>,
+    /// The stretches that are constants of the chat template, and in no field.
+    pub(super) known_spots: Vec<Spot>,
     /// The calls that are not read, of those that stand in such a stretch.
     pub(super) missed: Vec<Spotted>,
     /// The calls that stand in such a stretch, or stood in one before more was read.
@@ -96,6 +98,19 @@ impl Appraised {
     /// Returns true if the message is the one that the response stands for, as far as that can be told.
     pub(super) fn is_right(&self) -> bool {
         self.shortfall.without_constants() == Shortfall::default()
+    }
+
+    /// Takes constants of the chat template in no field for some of the stretches that are not understood.
+    pub(super) fn with_constants(mut self) -> Self {
+        self.spots.append(&mut self.known_spots);
+        self.spots
+            .sort_by_key(|spot| (spot.span.start, spot.span.end));
+        self
+    }
+
+    /// How many calls are not read, and how many regions do not parse.
+    pub(super) fn lacks_calls(&self) -> usize {
+        self.shortfall.missed + self.shortfall.malformed
     }
 
     /// Returns true if nothing stands in the response that is read as no part of anything.
@@ -208,6 +223,7 @@ pub(super) fn appraise(
                 },
                 message: Map::new(),
                 spots: Vec::new(),
+                known_spots: Vec::new(),
                 missed: wanted.to_vec(),
                 calls: wanted.to_vec(),
             };
@@ -217,7 +233,7 @@ pub(super) fn appraise(
     let prefix = parser.snapshot().prefix_bytes;
     let passed = parser.take_delimiters();
     let message = parser.message().clone();
-    let mut spots = Vec::new();
+    let (mut spots, mut known_spots) = (Vec::new(), Vec::new());
     let mut shortfall = Shortfall {
         malformed: parser.malformed().len() + usize::from(failed),
         ..Shortfall::default()
@@ -230,8 +246,12 @@ pub(super) fn appraise(
         let (lost, known) = constants.weigh(&response[span.clone()]);
         shortfall.lost += lost;
         shortfall.constants += known;
+        let stretches = match lost {
+            0 => &mut known_spots,
+            _ => &mut spots,
+        };
         if lost + known > 0 {
-            spots.push(Spot {
+            stretches.push(Spot {
                 span,
                 field: None,
                 is_malformed: false,
@@ -311,7 +331,7 @@ pub(super) fn appraise(
                     malformed: shortfall.malformed,
                     ..Shortfall::default()
                 };
-                spots.extend(beside(response, &message, expected));
+                spots.extend(beside(response, &message, expected, &passed, prefix));
             }
         }
     }
@@ -319,47 +339,100 @@ pub(super) fn appraise(
         shortfall,
         message,
         spots,
+        known_spots,
         missed,
         calls,
     }
 }
 
-/// Returns the stretches of text that the message's texts have beyond the texts that must stand there.
-fn beside(response: &str, message: &Map, expected: &Value) -> Vec<Spot> {
+/// Returns the stretches of text that the message's texts have beyond the texts that must stand there. Where another text that the message must have
+/// stands in such a stretch, it parts it.
+fn beside(
+    response: &str,
+    message: &Map,
+    expected: &Value,
+    passed: &[Passed],
+    prefix: usize,
+) -> Vec<Spot> {
+    let texts = expected.as_object().into_iter().flatten();
+    let texts: Vec<&str> = texts
+        .filter(|(key, _)| *key != "role")
+        .filter_map(|(_, value)| value.as_str())
+        .filter(|text| !text.trim_matches(python::is_space).is_empty())
+        .collect();
     let mut spots = Vec::new();
     for (key, value) in message {
-        let (Some(text), Some(wanted)) = (
-            value.as_str(),
-            expected.get(key.as_str()).and_then(Value::as_str),
-        ) else {
+        let Some(text) = value.as_str().filter(|_| *key != "role") else {
             continue;
         };
-        let Some(at) = text.find(wanted) else {
-            continue;
+        let wanted = expected.get(key.as_str()).and_then(Value::as_str);
+        let spans = match wanted.map(|wanted| (wanted, text.find(wanted))) {
+            Some((wanted, Some(at))) => around(response, text, at, wanted.len()),
+            _ => outside(response, text, passed, prefix),
         };
-        let (surplus, rest) = (&text[..at], &text[at + wanted.len()..]);
-        let (before, behind) = match response.find(text) {
-            Some(start) => (
-                start..start + at,
-                start + at + wanted.len()..start + text.len(),
-            ),
-            // Another region stands within the text.
-            None => {
-                let before = response.find(surplus).unwrap_or_default();
-                let behind = response.rfind(rest).unwrap_or(response.len());
-                let end = (behind + rest.len()).min(response.len());
-                (before..before + surplus.len(), behind..end)
-            }
-        };
-        for span in [before, behind].into_iter().filter(|span| !span.is_empty()) {
-            spots.push(Spot {
-                span,
-                field: Some(key.to_string()),
-                is_malformed: false,
-            });
-        }
+        let spans = spans
+            .into_iter()
+            .flat_map(|span| parted(response, span, &texts));
+        spots.extend(spans.filter(|span| !span.is_empty()).map(|span| Spot {
+            span,
+            field: Some(key.to_string()),
+            is_malformed: false,
+        }));
     }
     spots
+}
+
+/// The stretches of a response before and behind so many bytes of a text that it has.
+fn around(response: &str, text: &str, at: usize, len: usize) -> Vec<Range<usize>> {
+    let (surplus, rest) = (&text[..at], &text[at + len..]);
+    if let Some(start) = response.find(text) {
+        return vec![start..start + at, start + at + len..start + text.len()];
+    }
+    // Another region stands within the text.
+    let before = response.find(surplus).map(|at| at..at + surplus.len());
+    let behind = response.rfind(rest).map(|at| at..at + rest.len());
+    before.into_iter().chain(behind).collect()
+}
+
+/// The stretches of a response outside of all regions that something opened, of which the text is made.
+fn outside(response: &str, text: &str, passed: &[Passed], prefix: usize) -> Vec<Range<usize>> {
+    let mut stretches = Vec::new();
+    let mut begin = Some(0);
+    for one in passed {
+        let [start, end] = [one.span.start, one.span.end].map(|at| at.saturating_sub(prefix));
+        if let Some(begin) = begin {
+            stretches.push(begin..start.max(begin));
+        }
+        begin = (one.side == Edge::Close).then_some(end);
+    }
+    stretches.extend(begin.map(|begin| begin..response.len()));
+    let is_of_text = |span: &Range<usize>| {
+        let shown = response.get(span.clone()).unwrap_or_default();
+        let shown = shown.trim_matches(python::is_space);
+        !shown.is_empty() && text.contains(shown)
+    };
+    stretches.into_iter().filter(is_of_text).collect()
+}
+
+/// The parts of a stretch of the response between those of these texts that stand in it, each without the white space at its ends.
+fn parted(response: &str, span: Range<usize>, texts: &[&str]) -> Vec<Range<usize>> {
+    let shown = &response[span.clone()];
+    let Some((at, text)) = texts
+        .iter()
+        .find_map(|text| Some((shown.find(text)?, text)))
+    else {
+        return vec![span];
+    };
+    let trimmed = |span: Range<usize>| {
+        let shown = &response[span.clone()];
+        let begin = shown.len() - shown.trim_start_matches(python::is_space).len();
+        let end = shown.trim_end_matches(python::is_space).len().max(begin);
+        span.start + begin..span.start + end
+    };
+    let mut parts = vec![trimmed(span.start..span.start + at)];
+    let behind = trimmed(span.start + at + text.len()..span.end);
+    parts.extend(parted(response, behind, texts));
+    parts
 }
 
 /// Returns the beginning of a closing marker with which the response ends, where it stands at the end of a text, or of a region that does

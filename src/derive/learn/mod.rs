@@ -61,6 +61,9 @@ pub(in crate::derive) const CONTENT_KEY: &str = "content";
 /// How many widenings one derivation takes.
 const MAX_WIDENINGS: usize = 24;
 
+/// How many proposals are proved that only claim more of responses which are read right.
+const MAX_SPARE: usize = 6;
+
 /// How many proposals are proved for one widening.
 const MAX_PROVED: usize = 8;
 
@@ -94,6 +97,8 @@ pub(in crate::derive) struct Lessons<'a> {
     pub(in crate::derive) engines: &'a [Engine],
     /// How many changed response templates are tried for each widening.
     pub(in crate::derive) most: usize,
+    /// True to learn, too, from text of responses that are read right which is no part of anything.
+    pub(in crate::derive) all: bool,
 }
 
 /// The response template that was learnt, and the report on the responses.
@@ -108,6 +113,7 @@ pub(in crate::derive) struct Learnt<P> {
 }
 
 /// The response template that was derived, with some widenings.
+#[derive(Clone)]
 struct Draft {
     document: Document,
     template: Arc<ResponseTemplate>,
@@ -120,6 +126,23 @@ struct State {
     /// How much of it the engines refuse.
     refused: usize,
     read: Vec<Appraised>,
+}
+
+/// The use of a widening that was taken.
+struct Use {
+    /// The responses that were read better by it.
+    better: Vec<usize>,
+    /// True if calls are read by it that were not, or that did not parse.
+    finds: bool,
+    /// How much evidence there was once it was taken.
+    evidence: usize,
+}
+
+impl Use {
+    /// Returns true if one of the responses is read right in the end, or calls of it are read.
+    fn is_useful(&self, end: &State) -> bool {
+        self.finds || self.better.iter().any(|at| end.read[*at].is_right())
+    }
 }
 
 /// A proposal that helps.
@@ -168,8 +191,14 @@ pub(in crate::derive) fn learn<P>(
         document = with;
         state = better;
     }
+    let begun = state.draft.clone();
+    let mut uses: Vec<Use> = Vec::new();
+    let mut spare = if lessons.all { MAX_SPARE } else { 0 };
     while report.widenings.len() < MAX_WIDENINGS {
-        let mut helpful = lessons.helpful(&document, &state, &prompts, cases);
+        let mut helpful = lessons.helpful(&document, &state, &prompts, cases, false);
+        if helpful.is_empty() && spare > 0 {
+            helpful = lessons.helpful(&document, &state, &prompts, cases, true);
+        }
         helpful.sort_by_cached_key(|one| {
             let lacking = one.state.total().without_constants();
             let wrong = lessons.recorded.len() - one.state.right();
@@ -184,6 +213,11 @@ pub(in crate::derive) fn learn<P>(
         let kept = helpful
             .into_iter()
             .take(MAX_PROVED)
+            .take_while(|one| {
+                let is_spare = one.better.iter().all(|at| state.read[*at].is_right());
+                spare -= usize::from(is_spare && spare > 0);
+                !is_spare || spare > 0
+            })
             .find_map(|one| Some((keeps(&one.state.draft.template)?, one)));
         let Some((proof, kept)) = kept else { break };
         proved = Some(proof);
@@ -213,7 +247,28 @@ pub(in crate::derive) fn learn<P>(
             taught_by: names.map(|one| one.name.clone()).collect(),
             ..widening
         });
+        uses.push(Use {
+            finds: kept.finds_calls(&state),
+            better: kept.better,
+            evidence: evidence.len(),
+        });
         state = kept.state;
+    }
+    if let Some((without, proof)) =
+        lessons.without_useless(&document, &begun, &uses, &state, &prompts, &mut keeps)
+    {
+        let is_useful = |at: usize| uses[at].is_useful(&state);
+        let widenings = std::mem::take(&mut report.widenings)
+            .into_iter()
+            .enumerate();
+        let useful = widenings.filter(|(at, _)| is_useful(*at));
+        report.widenings = useful.map(|(_, widening)| widening).collect();
+        let ends: Vec<usize> = uses.iter().map(|one| one.evidence).collect();
+        let taught = |at: usize| ends.iter().position(|end| at < *end);
+        let found = std::mem::take(&mut evidence).into_iter().enumerate();
+        let useful = found.filter(|(at, _)| taught(*at).is_none_or(is_useful));
+        evidence = useful.map(|(_, one)| one).collect();
+        (state, proved) = (without, Some(proof));
     }
     report.right = state.right();
     let read = lessons.recorded.iter().zip(&state.read);
@@ -416,13 +471,43 @@ impl Lessons<'_> {
         (is_kept && now.right() > state.right() && now.refused <= state.refused).then_some(now)
     }
 
-    /// The proposals with which more is read, and nothing worse.
+    /// Returns the state without the widenings that helped no response to be read right in the end, with its proof; `None` where all helped, or nothing else reads
+    /// as many responses right.
+    fn without_useless<P>(
+        &self,
+        base: &Document,
+        begun: &Draft,
+        uses: &[Use],
+        end: &State,
+        prompts: &[&str],
+        keeps: &mut impl FnMut(&Arc<ResponseTemplate>) -> Option<P>,
+    ) -> Option<(State, P)> {
+        if uses.iter().all(|one| one.is_useful(end)) {
+            return None;
+        }
+        let edits = end.draft.edits[begun.edits.len()..].iter().zip(uses);
+        let useful = edits.filter(|(_, one)| one.is_useful(end));
+        let draft = useful
+            .map(|(edit, _)| edit)
+            .try_fold(begun.clone(), |draft, edit| draft.with(base, edit))?;
+        let state = self.state(draft, prompts, None);
+        let mut both = state.read.iter().zip(&end.read);
+        let is_kept = both.all(|(now, before)| now.is_right() || !before.is_right());
+        if !is_kept || state.refused > end.refused {
+            return None;
+        }
+        let proof = keeps(&state.draft.template)?;
+        Some((state, proof))
+    }
+
+    /// The proposals with which more is read, and nothing worse: of responses that are not read right, or of `all` of which something is no part of anything.
     fn helpful(
         &self,
         base: &Document,
         state: &State,
         prompts: &[&str],
         cases: &[Case],
+        all: bool,
     ) -> Vec<Helpful> {
         // The end of the turn opens nothing: text behind it would else be a reasoning, whatever it is.
         let ends_turn = |edit: &Edit| {
@@ -441,12 +526,14 @@ impl Lessons<'_> {
             .flat_map(|(recorded, read)| propose::heads(recorded, read, &self.constants))
             .collect();
         for (at, recorded) in self.recorded.iter().enumerate() {
-            if state.read[at].is_read_whole() {
+            let read = &state.read[at];
+            if read.is_read_whole() || read.is_right() && !all {
                 continue;
             }
+            let with_constants = all.then(|| read.clone().with_constants());
             let evidence = propose::Seen {
                 recorded,
-                read: &state.read[at],
+                read: with_constants.as_ref().unwrap_or(read),
                 constants: &self.constants,
                 others: self.recorded,
                 heads: &heads,
@@ -494,6 +581,16 @@ impl Lessons<'_> {
             }
         }
         found
+    }
+}
+
+impl Helpful {
+    /// Returns true if calls are read that were not before, or that did not parse.
+    fn finds_calls(&self, before: &State) -> bool {
+        self.better.iter().any(|at| {
+            let (now, before) = (&self.state.read[*at], &before.read[*at]);
+            now.lacks_calls() < before.lacks_calls()
+        })
     }
 }
 

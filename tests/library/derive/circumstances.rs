@@ -50,7 +50,8 @@ fn conversations_in_which_two_things_come_together() {
         "'\\n' in messages[loop.index0 - 1].content",
     ] {
         let behind = format!("{{{{- '<|note|>' if loop.index0 > 0 and {test} else '' }}}}");
-        let derivation = template("", &behind, CALLS);
+        let thought = "{%- if m.thinking %}{{- '<think>' + m.thinking + '</think>' }}{%- endif %}";
+        let derivation = template(thought, &behind, CALLS);
         let is_read = reads(&derivation, "Yes<|note|><|end|>", "Yes", 0);
         let is_proved = derivation.report.verdict == Verdict::Proved;
         assert!(is_read || !is_proved, "{test}: {:?}", derivation.document);
@@ -137,7 +138,7 @@ fn calls_with_what_the_chat_template_asks_for() {
     assert!(told(&derivation, "id-not-read").contains("\"call_\""));
     let by_argument = "{%- for c in m.tool_calls %}<call {{ c.function.name }}>{%- for k, v in c.function.arguments.items() %}<{{ k }}>{{ '``' + v + '``' if k == 'code' else v }}</{{ k }}>{%- endfor %}</call>{%- endfor %}";
     let derivation = template("", "", by_argument);
-    assert_eq!(derivation.report.verdict, Verdict::ProvedInPart);
+    assert_ne!(derivation.report.verdict, Verdict::Proved);
     assert!(told(&derivation, "argument-not-read").contains("`code`"));
     assert_eq!(template("", "", CALLS).report.verdict, Verdict::Proved);
 }
