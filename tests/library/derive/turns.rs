@@ -594,15 +594,19 @@ fn calls_that_are_written_otherwise_with_some_tools() {
     assert_eq!(calls("false").report.verdict, Verdict::Proved);
 }
 
-/// Texts of a few hundred characters may be written in another way than short ones.
+/// Texts of a few hundred characters may be written in another way than short ones; the marker is learnt from those that do not come back.
 #[test]
 fn a_long_reasoning_that_is_written_otherwise() {
     let thought = |open: &str| {
         let turn = format!(
             "{{% if m.thinking %}}{open}{{{{ m.thinking }}}}</t>{{% endif %}}{{{{ m.content }}}}"
         );
-        turns(&turn, "<bot>").report.rounds.failed
+        let derivation = turns(&turn, "<bot>");
+        assert_eq!(derivation.report.rounds.failed, 0);
+        let open = derivation.document.fields["thinking"].open.clone();
+        open.map(|open| format!("{open:?}")).unwrap_or_default()
     };
-    assert_eq!(thought("<t>"), 0);
-    assert!(thought("{{ '<long>' if m.thinking | length > 300 else '<t>' }}") > 0);
+    assert!(!thought("<t>").contains("<long>"));
+    let long = thought("{{ '<long>' if m.thinking | length > 300 else '<t>' }}");
+    assert!(long.contains("<long>") && long.contains("<t>"), "{long}");
 }
