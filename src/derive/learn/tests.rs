@@ -462,3 +462,54 @@ fn what_opens_a_call_may_be_said_where_text_outside_is_claimed() {
         assert_eq!(message(&derivation, "[assistant]", response), expected);
     }
 }
+
+/// What stands beside the texts of the message are markers: those of a reasoning are told from the thought between them.
+#[test]
+fn markers_are_told_from_the_texts_of_the_message() {
+    let said = r#"{"role": "assistant", "reasoning_content": "I think.", "content": "Hello"}"#;
+    for (response, side) in [
+        ("@muse\nI think.\n@pondered\nHello@stop\n", "open"),
+        ("@ponder\nI think.\n@mused\nHello@stop\n", "close"),
+    ] {
+        let (_, report) = from(&[recorded(response, Some(said))]);
+        assert_eq!((report.right, report.short.len()), (1, 0), "{response}");
+        let mut taught = report.widenings.iter();
+        assert!(taught.any(|one| one.side == side), "{response}");
+    }
+}
+
+/// A widening that helps no response to be read right goes again.
+#[test]
+fn what_reads_nothing_right_is_not_kept() {
+    let other =
+        r#"{"role": "assistant", "reasoning_content": "Never said.", "content": "Nor this"}"#;
+    let response = recorded("@muse\nI think.\n@pondered\nHello@stop\n", Some(other));
+    let (derivation, report) = from(&[response]);
+    assert_eq!((report.right, report.widenings.len()), (0, 0));
+    assert_eq!(derivation.document, learn(OWL, &[], &[]).document);
+}
+
+/// A chat template that wraps all that the model says.
+const WRAPPED: &str = "{%- for m in messages -%}{%- if m.role == 'assistant' -%}<bot>{% if m.thinking %}<t>{{ m.thinking }}</t>{% endif %}<say>{{ m.content }}</say><end>\
+    {%- else -%}<{{ m.role }}>{{ m.content }}<end>{%- endif -%}{%- endfor -%}{%- if add_generation_prompt -%}<bot>{%- endif -%}";
+
+/// Text outside of all parts is claimed whatever was learnt, and what ends the turn opens nothing.
+#[test]
+fn text_is_claimed_beside_what_is_learnt() {
+    let response = "<say>Hello</say><end><stop>";
+    let said = r#"{"role": "assistant", "content": "Hello"}"#;
+    for expected in [Some(said), None] {
+        let document = learn(WRAPPED, &[recorded(response, expected)], &[]).document;
+        let mut fields = document.fields.values();
+        assert!(fields.any(|field| field.open.is_none()), "{document:?}");
+        let opens = document
+            .fields
+            .values()
+            .filter_map(|field| field.open.as_ref());
+        let opens: Vec<String> = opens.map(|open| open.as_pattern()).collect();
+        assert!(
+            opens.iter().all(|open| !open.contains("<end>")),
+            "{opens:?}"
+        );
+    }
+}
