@@ -463,7 +463,7 @@ fn what_opens_a_call_may_be_said_where_text_outside_is_claimed() {
     }
 }
 
-/// What stands beside the texts of the message are markers: those of a reasoning are told from the thought between them.
+/// Constants beside the texts of the message are markers: those of a reasoning are told from the thought between them.
 #[test]
 fn markers_are_told_from_the_texts_of_the_message() {
     let said = r#"{"role": "assistant", "reasoning_content": "I think.", "content": "Hello"}"#;
