@@ -18,6 +18,22 @@ pub(super) const REASONING: &str = "Brindle oxbow";
 pub(super) const SYSTEM: &str = "Umber marble";
 pub(super) const TOOL_RESULT: &str = "Pewter sloop";
 
+/// The texts of all probes.
+pub(super) fn texts() -> Vec<String> {
+    let said = [
+        USER,
+        USER_AGAIN,
+        CONTENT,
+        OTHER_CONTENT,
+        REASONING,
+        SYSTEM,
+        TOOL_RESULT,
+    ];
+    let mut texts: Vec<String> = said.map(str::to_owned).to_vec();
+    texts.extend((0..3).map(call).flat_map(|call| call.texts()));
+    texts
+}
+
 /// The calls that probes are made of, by number; no two share a value.
 pub(super) fn call(number: usize) -> Call {
     const NAMES: [&str; 3] = ["fetch_lumen", "store_quartz", "weigh_cobalt"];

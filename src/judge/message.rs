@@ -14,6 +14,17 @@ pub(crate) struct Call {
     pub(crate) id: String,
 }
 
+impl Call {
+    /// Its name, its id, and the names and texts of its arguments.
+    pub(crate) fn texts(self) -> impl Iterator<Item = String> {
+        let arguments = self.arguments.into_iter().flat_map(|(key, value)| {
+            let text = value.as_str().map(str::to_owned);
+            std::iter::once(key.to_string()).chain(text)
+        });
+        [self.name, self.id].into_iter().chain(arguments)
+    }
+}
+
 /// An assistant's message before it is written in a chat template's own keys.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Assistant {

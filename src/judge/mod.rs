@@ -339,6 +339,36 @@ impl<'a> Judge<'a> {
         found
     }
 
+    /// Returns a text of the messages that were tried whose longest word stands in one of these delimiters, with that delimiter, unless the chat template has the word in
+    /// a constant.
+    ///
+    /// Such a delimiter was read off the messages, and is found in no other conversation. Between the words, a pattern may have anything for the white space.
+    pub(crate) fn spoken_by<'d>(
+        &self,
+        delimiters: &[&'d str],
+        further: impl IntoIterator<Item = String>,
+    ) -> Option<(&'d str, String)> {
+        let constants = || {
+            let templates = self.renderer.source().templates.iter();
+            templates.flat_map(|(_, template)| template.constants())
+        };
+        let mut texts = probes::texts().into_iter().chain(further);
+        texts.find_map(|text| {
+            let word = text.split(' ').max_by_key(|word| word.len())?;
+            let mut all = delimiters.iter();
+            let delimiter = all.find(|delimiter| delimiter.contains(word))?;
+            let is_own = constants().any(|constant| constant.contains(word));
+            (!is_own).then_some((*delimiter, text))
+        })
+    }
+
+    /// Returns the rest of `text` behind the last text of the messages before a turn.
+    pub(crate) fn behind_texts<'t>(&self, text: &'t str) -> &'t str {
+        let said = probes::BEFORE.iter();
+        let ends = said.filter_map(|said| Some(text.rfind(said)? + said.len()));
+        &text[ends.max().unwrap_or(0)..]
+    }
+
     /// The message of a round.
     pub(crate) fn message(&self, id: RoundId) -> &Assistant {
         &self.round(id).1.probe.message

@@ -14,6 +14,9 @@ pub(super) const SYSTEM: &str = "Garnet yoke";
 pub(super) const TOOL_RESULT: &str = "Walnut spire";
 pub(super) const EARLIER: &str = "Fennel crate";
 
+/// The texts that may stand before a turn.
+pub(super) const BEFORE: [&str; 5] = [USER, USER_AGAIN, SYSTEM, TOOL_RESULT, EARLIER];
+
 /// An answer, a reasoning, and a text for a further key.
 pub(super) const CONTENT: &str = "Marigold thicket";
 pub(super) const REASONING: &str = "Lantern wharf";
@@ -89,6 +92,14 @@ pub(super) struct Probe {
     pub(super) is_beside: bool,
     /// The part of its call that the chat template asks for, and writes otherwise than others.
     pub(super) asked: Option<Asked>,
+}
+
+/// The texts of the messages that every response template is held to, and of the conversations before them. No chat template writes any of them itself.
+pub(super) fn texts() -> Vec<String> {
+    let said = BEFORE.iter().chain(&[CONTENT, REASONING, FURTHER]);
+    let mut texts: Vec<String> = said.map(|text| (*text).to_owned()).collect();
+    texts.extend((0..5).map(call).flat_map(|call| call.texts()));
+    texts
 }
 
 /// The calls that probes are made of, by number; no two of the five share a value, and no two of the first three a function.

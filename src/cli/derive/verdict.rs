@@ -28,11 +28,12 @@ const SHOWN: usize = 400;
 const PREFIX: usize = 120;
 
 /// Findings that say themselves what is wrong, so that nothing has to be told from messages.
-const CAUSE: [&str; 4] = [
+const CAUSE: [&str; 5] = [
     "calls-not-understood",
     "calls-without-name",
     "refused-by-engine",
     "calls-not-rendered",
+    "text-in-delimiter",
 ];
 
 /// A message that did not come back, and why.

@@ -48,7 +48,9 @@ impl Amended {
         let mut headers: Vec<String> = Vec::new();
         for failure in failing {
             let header = begun_with(literals, &failure.found.prefix);
-            let header = header.filter(|header| !header.contains(ANY_TEXT));
+            let header = header.map(|header| bench.judge.behind_texts(header));
+            let header =
+                header.filter(|header| !header.contains(ANY_TEXT) && !header.trim().is_empty());
             if let Some(header) =
                 header.filter(|header| !headers.iter().any(|known| known == header))
             {

@@ -56,12 +56,15 @@ impl Bench<'_> {
     }
 
     /// Returns a function that proves a response template. It returns the new proof if that loses nothing of the old one: every message
-    /// that came back still does, and there are no more errors. Otherwise it returns `None`.
+    /// that came back still does, there are no more errors, and no delimiter has a text of the messages that had none. Otherwise it returns `None`.
     fn keeps(&self, proof: &Proof) -> impl FnMut(&Arc<ResponseTemplate>) -> Option<Proof> {
         let errors = proof.errors().count();
+        let speaks = proof.has_text_in_delimiter();
         move |template| {
             let now = self.prove(template);
-            let is_kept = now.errors().count() <= errors && now.lost_of(proof).is_empty();
+            let is_kept = now.errors().count() <= errors
+                && (speaks || !now.has_text_in_delimiter())
+                && now.lost_of(proof).is_empty();
             is_kept.then_some(now)
         }
     }

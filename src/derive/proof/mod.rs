@@ -7,6 +7,7 @@
 mod by_hand;
 mod channels;
 mod lookalikes;
+mod spoken;
 
 use crate::derive::emit::Target;
 use crate::derive::evidence::finding::{Counterexample, Finding};
@@ -81,6 +82,12 @@ impl Proof {
         all.filter(|finding| finding.severity == Severity::Error)
     }
 
+    /// Returns true if a delimiter has a text of the messages that were tried.
+    pub(super) fn has_text_in_delimiter(&self) -> bool {
+        self.errors()
+            .any(|finding| finding.code == spoken::TEXT_IN_DELIMITER)
+    }
+
     /// The rounds whose message does not come back.
     pub(super) fn failing(&self) -> &[Failure] {
         &self.judgement.failures
@@ -140,6 +147,7 @@ pub(super) fn prove(bench: Bench<'_>) -> Proof {
     if let Some(excused) = &proof.judgement.excused {
         proof.findings.push(marker_in_text(excused));
     }
+    proof.findings.extend(spoken::find(&bench));
     by_hand::reasoning(bench, &mut proof);
     let channels = channels::find(&bench, &proof.judgement.cases);
     proof.findings.extend(channels);

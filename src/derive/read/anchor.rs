@@ -277,6 +277,8 @@ pub(in crate::derive) fn read(
             } else {
                 &turn.prompt[begin..shared]
             };
+            // What was said before may stand in the header of the turn. The turn then begins with what follows it, which every header has.
+            let found = &found[end_of_words(found)..];
             let end = renderer.pieces.whole(found);
             let begins = &found[..end];
             // A text that was made up for a kwarg is no delimiter.
@@ -298,7 +300,8 @@ pub(in crate::derive) fn read(
             let shared = ends
                 .map(|other| renderer.pieces.shared_end(end, other))
                 .min();
-            tail = Some(end[end.len() - shared.unwrap_or(0)..].to_owned());
+            let shared = &end[end.len() - shared.unwrap_or(0)..];
+            tail = Some(shared[end_of_words(shared)..].to_owned());
             both.get_or_insert_with(|| {
                 let gap = &turn.full[begin.min(answer)..answer];
                 let markers = renderer.pieces.constants(gap).into_iter();
@@ -434,9 +437,14 @@ fn last_of_each<'t>(texts: &'t [String], pieces: &Pieces) -> Option<&'t str> {
     Some(first[begin..end].trim()).filter(|shared| !shared.is_empty())
 }
 
-/// Returns the byte at which the last words of the user or of a tool's result end in a text.
+/// Returns the byte at which the last words of the user, of the system message or of a tool's result end in a text.
 pub(super) fn end_of_words(text: &str) -> usize {
-    let words = [probe::USER, probe::USER_AGAIN, probe::TOOL_RESULT];
+    let words = [
+        probe::USER,
+        probe::USER_AGAIN,
+        probe::SYSTEM,
+        probe::TOOL_RESULT,
+    ];
     let ends = words
         .iter()
         .filter_map(|words| Some(text.rfind(words)? + words.len()));

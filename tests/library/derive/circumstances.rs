@@ -142,3 +142,37 @@ fn calls_with_what_the_chat_template_asks_for() {
     assert!(told(&derivation, "argument-not-read").contains("`code`"));
     assert_eq!(template("", "", CALLS).report.verdict, Verdict::Proved);
 }
+
+/// A chat template that writes the question into the header of an answer, with `around` for the answer and `calls` for each call.
+fn quoting(header: &str, around: (&str, &str), calls: &str) -> Derivation {
+    let (before, behind) = around;
+    derive_text(&format!(
+        "{{%- for m in messages -%}}\
+         {{%- if m.role == 'assistant' -%}}{header}{before}{{{{ m.content or '' }}}}{behind}{{%- for c in m.tool_calls or [] -%}}{calls}{{%- endfor -%}}\
+         {{%- else -%}}[{{{{ m.role }}}}]{{{{ m.content }}}}{{%- endif -%}}[end]{{%- endfor -%}}\
+         {{%- if add_generation_prompt -%}}{header}{{%- endif -%}}"
+    ))
+    .expect("derived")
+}
+
+#[test]
+fn the_question_in_a_header_is_no_part_of_the_start_anchor() {
+    let call = "<call>{{ c.function | tojson }}</call>";
+    let header = "[bot re=\"{{ messages[0].content }}\"]";
+    let derivation = quoting(header, ("", ""), call);
+    assert_eq!(derivation.report.start_anchor, ["\"]"]);
+    assert_eq!(derivation.report.verdict, Verdict::Proved);
+}
+
+#[test]
+fn a_delimiter_with_the_question_in_it_proves_nothing() {
+    let call = "<call for=\"{{ messages[0].content }}\">{{ c.function | tojson }}</call>";
+    let derivation = quoting("[bot]", ("", ""), call);
+    assert_eq!(derivation.report.verdict, Verdict::NotProved);
+    let told = told(&derivation, "text-in-delimiter");
+    assert!(told.contains("of the messages that were tried"), "{told}");
+    // The chat template's own constants may have the same words.
+    let own = call.replace("{{ messages[0].content }}", "Cinder");
+    let derivation = quoting("[bot]", ("", ""), &own);
+    assert_eq!(derivation.report.verdict, Verdict::Proved);
+}
