@@ -288,7 +288,8 @@ fn constants<'r>(renderer: &'r Renderer<'_>) -> impl Iterator<Item = &'r str> {
     constants.map(String::as_str)
 }
 
-/// Returns a constant of the chat template at which it cuts an answer: a text before it is dropped, and a text behind it is kept.
+/// Returns a constant of the chat template at which it cuts an answer: a text before it is dropped, and a text behind it is kept. Of several it is the shortest, since an
+/// answer is cut at a longer one for the shorter one in it.
 pub(super) fn cut(renderer: &Renderer<'_>, plain: &Group) -> Option<String> {
     let at = &plain.rounds.first()?.place;
     let trimmed = constants(renderer).map(|constant| constant.trim_matches(python::is_space));
@@ -300,7 +301,9 @@ pub(super) fn cut(renderer: &Renderer<'_>, plain: &Group) -> Option<String> {
             .answered(&at.place, &message, &plain.manner)
             .is_ok_and(|full| full.contains(probes::CONTENT) && !full.contains(probes::REASONING))
     };
-    markers.take(MAX_CONSTANTS).find(is_cut).map(str::to_owned)
+    let cuts = markers.take(MAX_CONSTANTS).filter(is_cut);
+    cuts.min_by_key(|constant| constant.len())
+        .map(str::to_owned)
 }
 
 /// How many characters a constant may have at which an answer is cut, and how many are tried.

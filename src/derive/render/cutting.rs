@@ -92,9 +92,20 @@ pub(in crate::derive) fn read<'a>(
         let marker = markers[suspect];
         cutting.closing.extend(closing(marker, &render));
     }
+    // An answer is cut at a longer constant only for the shorter one in it.
+    let all: Vec<String> = cutting
+        .closing
+        .iter()
+        .map(|cut| cut.marker.clone())
+        .collect();
+    let is_longer = |cut: &Cut| {
+        let mut others = all.iter().filter(|other| **other != cut.marker);
+        others.any(|other| cut.marker.contains(other.as_str()))
+    };
+    cutting.closing.retain(|cut| !is_longer(cut));
     let opening = suspects.into_iter().filter(|suspect| {
         let mut closing = cutting.closing.iter();
-        !closing.any(|cut| cut.marker == markers[*suspect])
+        !closing.any(|cut| markers[*suspect].contains(&cut.marker))
     });
     let around = opening.filter_map(|open| {
         let close = closed_by(&markers, open, &render)?;
@@ -231,4 +242,23 @@ fn around(
         };
         (open.to_owned(), cut)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An answer is cut at `</muse>`, and at the longer constant only for the `</muse>` in it.
+    #[test]
+    fn the_shortest_of_the_constants_at_which_an_answer_is_cut() {
+        let constants = ["<bot></muse>", "<bot>", "</muse>", "<muse>"];
+        let render = |answer: &str| {
+            let kept = answer.split_once("</muse>");
+            Some(kept.map_or(answer, |(_, kept)| kept).to_owned())
+        };
+        let cutting = read(&Pieces::default(), constants.into_iter(), &render);
+        let markers: Vec<&str> = cutting.closing.iter().map(|cut| &*cut.marker).collect();
+        assert_eq!(markers, ["</muse>"]);
+        assert!(cutting.around.is_empty(), "{:?}", cutting.around);
+    }
 }

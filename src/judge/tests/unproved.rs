@@ -57,3 +57,11 @@ fn a_reasoning_that_is_asked_for_and_not_shown_is_told() {
         []
     );
 }
+
+/// The constant at which an answer is cut is the shortest one, whatever longer one has it in it.
+#[test]
+fn an_answer_that_is_cut_is_told_with_the_marker_alone() {
+    let said = "<t>{{ '[bot]</muse>' if m.odd }}{{ m.content.split('</muse>')[-1] }}</t>";
+    let judgement = judged(&chat(said, ""), &fields(&[CONTENT]));
+    assert_eq!(judgement.unproved, [Unproved::Cut("</muse>".to_owned())]);
+}
