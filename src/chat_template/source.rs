@@ -251,7 +251,7 @@ fn documents(template: &ChatTemplate) -> Value {
 ///
 /// [`LoadError::Template`] when it does not compile.
 pub fn from_text(name: &str, text: &str) -> Result<ChatTemplateSource, LoadError> {
-    let mut found = Found::default();
+    let mut found = Uncompiled::default();
     found.add("default", text.to_owned(), Path::new(name));
     found.compile(name.to_owned(), Path::new(name))
 }
@@ -265,7 +265,7 @@ pub fn from_text(name: &str, text: &str) -> Result<ChatTemplateSource, LoadError
 pub fn from_config(name: &str, text: &str) -> Result<ChatTemplateSource, LoadError> {
     let path = Path::new(name);
     let config = parse_json(text, path)?;
-    let mut found = Found::default();
+    let mut found = Uncompiled::default();
     found.take_templates(&config, path);
     if found.texts.is_empty() {
         return Err(LoadError::NoTemplate {
@@ -306,7 +306,7 @@ pub fn load(path: &Path) -> Result<ChatTemplateSource, LoadError> {
         .extension()
         .map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     let config = folder.join(CONFIG);
-    let mut found = Found::default();
+    let mut found = Uncompiled::default();
     match extension.as_deref() {
         _ if is_folder => found.in_folder(folder)?,
         Some("json") if file_name == CONFIG => {
@@ -373,7 +373,7 @@ fn name_of(path: &Path, is_folder: bool, file_name: &str) -> String {
 
 /// The contents of a source before it is compiled.
 #[derive(Debug, Default)]
-struct Found {
+struct Uncompiled {
     /// Name, source and the file that holds it.
     texts: Vec<(String, String, PathBuf)>,
     seen: Vec<String>,
@@ -396,7 +396,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
     Ok(out)
 }
 
-impl Found {
+impl Uncompiled {
     /// A later template of the same name wins, as in a dictionary.
     fn add(&mut self, name: &str, text: String, holder: &Path) {
         self.texts.retain(|(known, ..)| known != name);

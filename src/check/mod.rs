@@ -32,7 +32,7 @@ pub use prompt::PromptError;
 pub use rendered::{Rendered, rendered_otherwise};
 pub use replay::{Replay, Setting};
 pub use run::{Failure, check};
-pub use suite::{Found, find};
+pub use suite::{FixtureFile, find};
 
 // Only the binary and the debugger use these. They are no part of the library's interface and may change with any release.
 #[doc(hidden)]

@@ -18,7 +18,7 @@ const DEPTH: usize = 32;
 /// A fixture that was found, not read yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Found {
+pub struct FixtureFile {
     /// Its name: the folder's path, or the file's with the line's number and name.
     pub name: String,
     /// The folder, or the `.jsonl` file.
@@ -33,7 +33,7 @@ pub struct Found {
 /// # Errors
 ///
 /// That the path, a folder below it or a file cannot be read.
-pub fn find(path: &Path) -> Result<Vec<Found>, FixtureError> {
+pub fn find(path: &Path) -> Result<Vec<FixtureFile>, FixtureError> {
     let mut found = Vec::new();
     if path.is_file() {
         lines(path, &mut found)?;
@@ -43,9 +43,9 @@ pub fn find(path: &Path) -> Result<Vec<Found>, FixtureError> {
     Ok(found)
 }
 
-fn folder(path: &Path, depth: usize, found: &mut Vec<Found>) -> Result<(), FixtureError> {
+fn folder(path: &Path, depth: usize, found: &mut Vec<FixtureFile>) -> Result<(), FixtureError> {
     if path.join(RESPONSE).is_file() {
-        found.push(Found {
+        found.push(FixtureFile {
             name: path.display().to_string(),
             path: path.to_owned(),
             line: None,
@@ -86,7 +86,7 @@ fn is_suite(path: &Path) -> bool {
     })
 }
 
-fn lines(path: &Path, found: &mut Vec<Found>) -> Result<(), FixtureError> {
+fn lines(path: &Path, found: &mut Vec<FixtureFile>) -> Result<(), FixtureError> {
     let text = fs::read_to_string(path).map_err(|error| FixtureError::io(path, "read", &error))?;
     for (index, line) in text.lines().enumerate() {
         if line.trim().is_empty() {
@@ -101,7 +101,7 @@ fn lines(path: &Path, found: &mut Vec<Found>) -> Result<(), FixtureError> {
             )
         });
         let place = format!("{}:{number}", path.display());
-        found.push(Found {
+        found.push(FixtureFile {
             name: named.map_or_else(|| place.clone(), |name| format!("{place} {name}")),
             path: path.to_owned(),
             line: Some((number, line.to_owned())),
@@ -110,7 +110,7 @@ fn lines(path: &Path, found: &mut Vec<Found>) -> Result<(), FixtureError> {
     Ok(())
 }
 
-impl Found {
+impl FixtureFile {
     /// Reads it.
     ///
     /// # Errors
@@ -206,7 +206,7 @@ pub fn additions<'n>(
 /// # Errors
 ///
 /// That a file cannot be read.
-pub fn changes(changed: &[(Found, Fixture)]) -> Result<Vec<FileChange>, FixtureError> {
+pub fn changes(changed: &[(FixtureFile, Fixture)]) -> Result<Vec<FileChange>, FixtureError> {
     let mut all: Vec<FileChange> = Vec::new();
     let mut suites: Vec<(&Path, HashMap<usize, String>)> = Vec::new();
     for (found, fixture) in changed {

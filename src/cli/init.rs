@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             .with_hint("--force replaces it, --print shows what would be written")
             .into());
     }
-    let seen = Seen::of(&args.folder)?;
+    let seen = FolderContents::of(&args.folder)?;
     if seen.response_templates.is_empty() {
         return Err(nothing(&args.folder, &seen).into());
     }
@@ -97,7 +97,7 @@ fn report(written: Option<&Path>, text: &str, entries: &[Entry]) -> Value {
 }
 
 /// That there is nothing that an entry could be about, and what can be done.
-fn nothing(folder: &Path, seen: &Seen) -> Problem {
+fn nothing(folder: &Path, seen: &FolderContents) -> Problem {
     let problem = Problem::failed("usage", "there is no response template in this folder");
     problem.with_hint(match seen.chat_templates.first() {
         Some(chat) => {
@@ -116,7 +116,7 @@ fn nothing(folder: &Path, seen: &Seen) -> Problem {
 
 /// The contents of the folder, by paths that begin there.
 #[derive(Debug, Default)]
-struct Seen {
+struct FolderContents {
     response_templates: Vec<PathBuf>,
     /// `.jinja` files, and folders of models.
     chat_templates: Vec<PathBuf>,
@@ -126,7 +126,7 @@ struct Seen {
     reports: Vec<PathBuf>,
 }
 
-impl Seen {
+impl FolderContents {
     fn of(root: &Path) -> Result<Self, Problem> {
         let mut found = Vec::new();
         project::response_templates(root, &mut found)?;

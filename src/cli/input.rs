@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::str::FromStr;
 
-use obverse::check::{self, FixtureError, Found};
+use obverse::check::{self, FixtureError, FixtureFile};
 use obverse::diagnostic::Diagnostic;
 use obverse::value::{Value, json};
 
@@ -227,7 +227,7 @@ pub(crate) fn one_stdin<'p>(
 }
 
 /// Finds the fixtures at a path: a folder of them, or a suite.
-pub(crate) fn find_fixtures(path: &Path) -> Result<Vec<Found>, Problem> {
+pub(crate) fn find_fixtures(path: &Path) -> Result<Vec<FixtureFile>, Problem> {
     check::find(path).map_err(|error| fixture_problem(&error))
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use obverse::chat_template::{ChatTemplateSource, Clock};
-use obverse::check::Found;
+use obverse::check::FixtureFile;
 use obverse::project::Project;
 use obverse::response_template::{Engine, config};
 use obverse::value::{Value, json};
@@ -185,7 +185,7 @@ pub(crate) fn real(path: &Path) -> PathBuf {
 }
 
 /// The name of a fixture in what people read. A line of a suite is called after its file.
-pub(crate) fn fixture_name(found: &Found) -> String {
+pub(crate) fn fixture_name(found: &FixtureFile) -> String {
     match &found.line {
         Some(_) => {
             let file = found.path.display().to_string();

@@ -63,7 +63,7 @@ pub fn placeholders(template: &Value) -> Vec<Placeholder> {
 fn collect(template: &Value, path: &mut Path, found: &mut Vec<Placeholder>) {
     match template {
         Value::String(text) => {
-            if let Found::Whole(names) = placeholder(text) {
+            if let PlaceholderText::Whole(names) = placeholder(text) {
                 let path = path.clone();
                 found.push(Placeholder { path, names });
             }
@@ -268,15 +268,15 @@ impl Node {
                 Self::Object(members.iter().map(compile).collect())
             }
             Value::String(text) => match placeholder(text) {
-                Found::Whole(names) => Self::Placeholder { names, only: false },
-                Found::Inside => {
+                PlaceholderText::Whole(names) => Self::Placeholder { names, only: false },
+                PlaceholderText::Inside => {
                     mixed.push(MixedPlaceholder {
                         path: path.clone(),
                         text: text.clone(),
                     });
                     Self::Literal(template.clone())
                 }
-                Found::None => Self::Literal(template.clone()),
+                PlaceholderText::None => Self::Literal(template.clone()),
             },
             other => Self::Literal(other.clone()),
         }
@@ -370,14 +370,14 @@ fn there_are<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-enum Found {
+enum PlaceholderText {
     Whole(Vec<String>),
     Inside,
     None,
 }
 
 /// Looks for `{name}` or `{name.key.key}`, each part one word or more characters long.
-fn placeholder(text: &str) -> Found {
+fn placeholder(text: &str) -> PlaceholderText {
     let mut rest = text;
     while let Some(open) = rest.find('{') {
         let after = &rest[open + 1..];
@@ -387,12 +387,12 @@ fn placeholder(text: &str) -> Found {
         let names = &after[..inner];
         if after[inner..].starts_with('}') && names.split('.').all(|name| !name.is_empty()) {
             return if names.len() + 2 == text.len() {
-                Found::Whole(names.split('.').map(str::to_owned).collect())
+                PlaceholderText::Whole(names.split('.').map(str::to_owned).collect())
             } else {
-                Found::Inside
+                PlaceholderText::Inside
             };
         }
         rest = &after[inner..];
     }
-    Found::None
+    PlaceholderText::None
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use obverse::check::{self, Fixture, Found};
+use obverse::check::{self, Fixture, FixtureFile};
 
 use super::Args;
 use super::subject::Subjects;
@@ -48,7 +48,7 @@ impl Pass<'_> {
             report = report.shown_at_once();
         }
         let mut times: Vec<(String, Duration)> = Vec::new();
-        let mut changed: Vec<(Found, Fixture)> = Vec::new();
+        let mut changed: Vec<(FixtureFile, Fixture)> = Vec::new();
         let progress = Progress::of(tasks.len());
         let work = |task: &Task| subjects.perform(&how, task);
         let jobs = args.selection.jobs;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use obverse::check::{self, Effort, FileChange, Fixture, Found};
+use obverse::check::{self, Effort, FileChange, Fixture, FixtureFile};
 use obverse::derive;
 use obverse::value::json::Format;
 use obverse::value::{Map, Value, json};
@@ -36,7 +36,7 @@ pub(crate) struct Pending {
     /// True if the response template itself changes.
     is_template: bool,
     /// The line of a suite that changes, where it is not the files that are shown.
-    line: Option<(Found, Fixture)>,
+    line: Option<(FixtureFile, Fixture)>,
 }
 
 /// The pending changes of one task.
@@ -127,7 +127,7 @@ fn state(subjects: &Subjects, how: &How<'_>, task: &Task) -> Result<State, Probl
 
 /// A fixture that records something else than the parser gives.
 fn fixture_state(
-    found: &Found,
+    found: &FixtureFile,
     fixture: Fixture,
     how: &How<'_>,
     name: String,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use obverse::chat_template::ChatTemplateSource;
-use obverse::check::{self, DocumentText, Fixture, Found, Rederived};
+use obverse::check::{self, DocumentText, Fixture, FixtureFile, Rederived};
 use obverse::derive::{self, DeriveError};
 use obverse::diagnostic::Diagnostic;
 use obverse::grammar::WrittenFormat;
@@ -39,7 +39,7 @@ pub(super) struct Subject {
     pub(super) engines: Vec<Engine>,
     /// True if `obverse.toml` says that its fixtures are held to its grammar.
     pub(super) has_grammar: bool,
-    fixtures: Vec<Found>,
+    fixtures: Vec<FixtureFile>,
     rederived: OnceLock<Option<Result<Rederived, DeriveError>>>,
     written: OnceLock<Option<WrittenFormat>>,
 }
@@ -83,13 +83,13 @@ impl Subject {
 pub(super) struct Subjects {
     pub(super) all: Vec<Subject>,
     /// Fixtures that belong to no response template.
-    pub(super) stray: Vec<Found>,
+    pub(super) stray: Vec<FixtureFile>,
     /// Where in `all` the response template of a file is.
     known: HashMap<PathBuf, usize>,
 }
 
 /// Where a fixture was found, and the response template that it belongs to.
-type Placed = (Found, Option<PathBuf>);
+type Placed = (FixtureFile, Option<PathBuf>);
 
 impl Subjects {
     /// Gathers the response templates that the arguments and the project name.
@@ -108,7 +108,7 @@ impl Subjects {
             }
         }
         let mut templates: Vec<PathBuf> = Vec::new();
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<FixtureFile> = Vec::new();
         let everything = given.is_empty();
         let here = [PathBuf::from(".")];
         for path in if everything { &here[..] } else { given } {
@@ -271,7 +271,7 @@ fn refuse_no_suite(path: &Path) -> Result<(), Problem> {
 }
 
 /// Each fixture once, with its response template.
-fn placed(found: Vec<Found>, owned: &[(PathBuf, PathBuf)]) -> Vec<Placed> {
+fn placed(found: Vec<FixtureFile>, owned: &[(PathBuf, PathBuf)]) -> Vec<Placed> {
     let mut seen = HashSet::new();
     found
         .into_iter()

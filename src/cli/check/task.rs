@@ -1,6 +1,6 @@
 //! One thing to check.
 
-use obverse::check::Found;
+use obverse::check::FixtureFile;
 
 /// One thing to check.
 #[derive(Debug)]
@@ -8,5 +8,5 @@ pub(super) enum Task {
     /// A response template, by its index: whether it is one, and what its chat template says to it.
     Template(usize),
     /// A fixture, and the index of its response template.
-    Fixture(Option<usize>, Found),
+    Fixture(Option<usize>, FixtureFile),
 }

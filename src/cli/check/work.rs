@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use obverse::chat_template::{ChatTemplateSource, Clock};
-use obverse::check::{self, Effort, Failure, Fixture, Found, Prompt};
+use obverse::check::{self, Effort, Failure, Fixture, FixtureFile, Prompt};
 use obverse::derive::Verdict;
 use obverse::diagnostic::Diagnostic;
 use obverse::grammar::Request;
@@ -50,7 +50,7 @@ pub(super) struct Done {
     pub(super) outcome: Outcome,
     pub(super) took: Duration,
     /// The fixture with what the parser gives, when that is not what it records.
-    pub(super) change: Option<(Found, Fixture)>,
+    pub(super) change: Option<(FixtureFile, Fixture)>,
 }
 
 impl Subjects {
@@ -116,7 +116,7 @@ fn is_to_be_filled_in(fixture: &Fixture) -> bool {
     !is_recorded && fixture.response.trim().is_empty()
 }
 
-fn to_be_filled_in(found: &Found) -> Diagnostic {
+fn to_be_filled_in(found: &FixtureFile) -> Diagnostic {
     // That of a line ends with what the line is called.
     let name = found
         .name

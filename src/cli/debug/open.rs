@@ -121,7 +121,7 @@ fn fixtures(
 }
 
 /// The kind of a file.
-enum Found {
+enum OpenedFile {
     Template(Box<Opened>),
     /// A report, which tells what else to open.
     Report(Derivation),
@@ -131,22 +131,22 @@ enum Found {
 fn template(args: &Args) -> Result<Opened, Problem> {
     let path = &args.template;
     let derivation = match found(args, path)? {
-        Found::Template(opened) => return Ok(*opened),
-        Found::Report(derivation) => derivation,
+        OpenedFile::Template(opened) => return Ok(*opened),
+        OpenedFile::Report(derivation) => derivation,
     };
     let subject = subject_of_report(path, &derivation)?;
     match found(args, &subject)? {
-        Found::Template(mut opened) => {
+        OpenedFile::Template(mut opened) => {
             opened.setup.derivation = Some(derivation);
             Ok(*opened)
         }
-        Found::Report(_) => Err(no_source(path, &subject)),
+        OpenedFile::Report(_) => Err(no_source(path, &subject)),
     }
 }
 
 /// Opens a response template, a session, or a chat template.
-fn found(args: &Args, source: &Path) -> Result<Found, Problem> {
-    let opened = |opened| Found::Template(Box::new(opened));
+fn found(args: &Args, source: &Path) -> Result<OpenedFile, Problem> {
+    let opened = |opened| OpenedFile::Template(Box::new(opened));
     let cached = hub::folder(source, Wanted::ChatTemplates)?;
     let path = cached.as_deref().unwrap_or(source);
     let in_folder = path.join("tokenizer_config.json");
@@ -194,7 +194,7 @@ fn found(args: &Args, source: &Path) -> Result<Found, Problem> {
                 return derived(args, source).map(opened);
             }
             if let Some(derivation) = Derivation::of_json(&text) {
-                return Ok(Found::Report(derivation));
+                return Ok(OpenedFile::Report(derivation));
             }
             Err(template::refused(file, text, invalid))
         }

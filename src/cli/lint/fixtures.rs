@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use obverse::chat_template::{ChatTemplateSource, Clock};
-use obverse::check::{self, Found};
+use obverse::check::{self, FixtureFile};
 use obverse::diagnostic::Diagnostic;
 use obverse::lint::DEVIATES;
 use obverse::response_template::config;
@@ -17,13 +17,13 @@ use crate::cli::words::count;
 
 /// The fixtures of a response template: those that `obverse.toml` names for it; without such, those below its folder for which it is the
 /// nearest response template.
-pub(super) fn of(path: &Path, workspace: &Workspace<'_>) -> Result<Vec<Found>, Problem> {
+pub(super) fn of(path: &Path, workspace: &Workspace<'_>) -> Result<Vec<FixtureFile>, Problem> {
     if input::is_stdin(path) {
         return Ok(Vec::new());
     }
     let project = workspace.project.iter();
     let named = project.flat_map(|project| project.belongings(path).fixtures);
-    let named: Vec<Vec<Found>> = named
+    let named: Vec<Vec<FixtureFile>> = named
         .map(|fixture| input::find_fixtures(&project::shown(&fixture)))
         .collect::<Result<_, _>>()?;
     let folder = match path.parent() {
@@ -47,11 +47,11 @@ pub(super) fn of(path: &Path, workspace: &Workspace<'_>) -> Result<Vec<Found>, P
 pub(super) fn deviating(
     text: &str,
     chat: &ChatTemplateSource,
-    fixtures: &[Found],
+    fixtures: &[FixtureFile],
     clock: Option<Clock>,
 ) -> Option<Diagnostic> {
     let template = Arc::new(config::load_any(text).ok()?.template);
-    let of = |found: &Found| {
+    let of = |found: &FixtureFile| {
         let fixture = found.read().ok()?;
         let prefix = fixture.prefix(Some(chat), clock).ok()?;
         let other = check::rendered_otherwise(&fixture, &template, &prefix, chat, clock)?;

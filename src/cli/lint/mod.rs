@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use obverse::chat_template::ChatTemplateSource;
-use obverse::check::{FileChange, Found};
+use obverse::check::{FileChange, FixtureFile};
 use obverse::diagnostic::{Diagnostic, Severity};
 use obverse::hub::Wanted;
 use obverse::lint::{self, DEVIATES, Fixed, Options, WARNINGS};
@@ -281,7 +281,7 @@ struct Subject<'a> {
     engines: Vec<Engine>,
     project: Option<&'a Project>,
     /// The fixtures that belong to it, where what they tell is wanted.
-    fixtures: Vec<Found>,
+    fixtures: Vec<FixtureFile>,
 }
 
 impl<'a> Subject<'a> {

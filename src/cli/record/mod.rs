@@ -508,14 +508,14 @@ fn prompt(args: &Args) -> Result<Prompt, Problem> {
 }
 
 /// A response template and where it comes from.
-struct Found {
+struct NamedTemplate {
     path: PathBuf,
     text: String,
     template: Arc<ResponseTemplate>,
 }
 
 /// The response template that the fixture belongs to.
-fn template(args: &Args, workspace: &Workspace<'_>) -> Result<Option<Found>, Problem> {
+fn template(args: &Args, workspace: &Workspace<'_>) -> Result<Option<NamedTemplate>, Problem> {
     let place = std::path::absolute(&args.fixture).unwrap_or_else(|_| args.fixture.clone());
     let owns = |template: &PathBuf| {
         let fixtures = workspace.project.as_ref()?.fixture_place(template)?;
@@ -530,7 +530,7 @@ fn template(args: &Args, workspace: &Workspace<'_>) -> Result<Option<Found>, Pro
     let Some(path) = found else { return Ok(None) };
     let path = project::shown(&path);
     let Opened { text, loaded, .. } = template::open(&path)?;
-    Ok(Some(Found {
+    Ok(Some(NamedTemplate {
         path,
         text,
         template: Arc::new(loaded.template),

@@ -35,7 +35,7 @@ struct Spot {
 
 /// A text of a tool in a render.
 #[derive(Debug)]
-struct Found {
+struct ToolText {
     range: Range<usize>,
     spot: Spot,
     tool: usize,
@@ -73,7 +73,7 @@ impl Layouts {
         let mut tool: Option<usize> = None;
         // The argument of each tool that was shown last.
         let mut arguments: Vec<Option<usize>> = vec![None; tools.len()];
-        let mut before: Option<&Found> = None;
+        let mut before: Option<&ToolText> = None;
         for one in &texts {
             let Some(to_tool) = advance(tool, one.tool) else {
                 return;
@@ -105,13 +105,13 @@ impl Layouts {
 
     fn add(
         &mut self,
-        before: Option<&Found>,
+        before: Option<&ToolText>,
         text: String,
-        after: Option<&Found>,
+        after: Option<&ToolText>,
         (tool, argument): (Advance, Advance),
     ) {
-        let spot = |one: Option<&Found>| one.map(|one| one.spot.clone());
-        let kind = |one: Option<&Found>| one.and_then(|one| one.argument.clone());
+        let spot = |one: Option<&ToolText>| one.map(|one| one.spot.clone());
+        let kind = |one: Option<&ToolText>| one.and_then(|one| one.argument.clone());
         let between = (spot(before), text, spot(after), tool, argument);
         let (of, to) = self.steps.entry(between).or_default();
         of.extend(kind(before).map(|(_, kind)| kind));
@@ -173,8 +173,8 @@ fn advance(from: Option<usize>, to: usize) -> Option<Advance> {
 }
 
 /// The texts of tools in a render, in order.
-fn found(traced: &Traced, tools: &[Value]) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
+fn found(traced: &Traced, tools: &[Value]) -> Vec<ToolText> {
+    let mut found: Vec<ToolText> = Vec::new();
     let mut times: BTreeMap<(usize, Vec<String>, bool), usize> = BTreeMap::new();
     // The names of the arguments of each tool, in the order in which they are shown.
     let mut shown: Vec<Vec<String>> = vec![Vec::new(); tools.len()];
@@ -229,7 +229,7 @@ fn found(traced: &Traced, tools: &[Value]) -> Vec<Found> {
             });
             (at, kind(&tools[tool], name))
         });
-        found.push(Found {
+        found.push(ToolText {
             range,
             spot: Spot {
                 path: pattern(inner),
@@ -353,7 +353,7 @@ fn extent(
 }
 
 /// The value that a text shows.
-fn value_of(one: &Found, tools: &[Value], shown: &[Vec<String>]) -> Option<Value> {
+fn value_of(one: &ToolText, tools: &[Value], shown: &[Vec<String>]) -> Option<Value> {
     let name = one
         .argument
         .as_ref()

@@ -33,7 +33,7 @@ use talks::Dress;
 
 /// A conversation format that was found, and how the chat template reads reasoning.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundFormat {
     pub(crate) format: ConversationFormat,
     /// The key of the reasoning that the chat template reads.
     pub(crate) reasoning: String,
@@ -44,7 +44,7 @@ pub(crate) fn find(
     source: &ChatTemplateSource,
     response: Option<&Document>,
     clock: Option<Clock>,
-) -> Result<Found, RenderError> {
+) -> Result<FoundFormat, RenderError> {
     let reasoning = response
         .and_then(|document| {
             let mut fields = document.fields.keys();
@@ -81,7 +81,7 @@ pub(crate) fn find(
         bench.render_definitions();
         format.definitions = bench.layouts.layout();
     }
-    Ok(Found { format, reasoning })
+    Ok(FoundFormat { format, reasoning })
 }
 
 /// The formats of dates among the constants of the chat templates.

@@ -8,7 +8,7 @@ pub(super) fn parse(text: &str, formats: &[String]) -> Option<Clock> {
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct DateParts {
     year: Option<u32>,
     month: Option<u32>,
     day: Option<u32>,
@@ -19,7 +19,7 @@ struct Seen {
 }
 
 fn parse_as(text: &str, format: &str) -> Option<Clock> {
-    let mut seen = Seen::default();
+    let mut seen = DateParts::default();
     let rest = follow(text, format, &mut seen)?;
     if !rest.is_empty() {
         return None;
@@ -34,7 +34,7 @@ fn parse_as(text: &str, format: &str) -> Option<Clock> {
 }
 
 /// Returns the rest of the text behind what the format writes.
-fn follow<'t>(mut text: &'t str, format: &str, seen: &mut Seen) -> Option<&'t str> {
+fn follow<'t>(mut text: &'t str, format: &str, seen: &mut DateParts) -> Option<&'t str> {
     let mut chars = format.chars();
     while let Some(c) = chars.next() {
         if c != '%' {

@@ -8,7 +8,7 @@ use crate::chat_template::{
     InputPath, InputStep, Layout, Origin, REASONING_KEYS, Traced, message_of,
 };
 
-type Found = (Part, Option<usize>, Range<usize>);
+type PartAt = (Part, Option<usize>, Range<usize>);
 
 /// The parts of a message, in order; `begun` is where the model begins to write, where it does.
 pub(super) fn of(
@@ -17,11 +17,11 @@ pub(super) fn of(
     owners: &Owners,
     message: usize,
     begun: Option<usize>,
-) -> Vec<Found> {
+) -> Vec<PartAt> {
     let Some(whole) = owners.range(message) else {
         return Vec::new();
     };
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<PartAt> = Vec::new();
     for own in owners.stretches(message) {
         let first = traced.runs.partition_point(|run| run.end <= own.start);
         for run in &traced.runs[first..] {
@@ -86,7 +86,7 @@ pub(super) fn part_of(path: &InputPath) -> Option<(Part, Option<usize>)> {
 }
 
 /// To a call belongs all that a loop over the calls writes while it is at that call, but for other parts.
-fn widen_calls(found: &mut [Found], layout: &Layout, message: usize) {
+fn widen_calls(found: &mut [PartAt], layout: &Layout, message: usize) {
     for at in 0..found.len() {
         let (Part::Call, Some(call), _) = found[at] else {
             continue;

@@ -7,11 +7,11 @@ use crate::value::{Map, Value, json};
 
 /// The arguments of one call as they were written.
 #[derive(Debug)]
-pub(super) enum Seen {
+pub(super) enum SeenArguments {
     Tags(Vec<SeenTag>),
     Json(SeenJson),
     /// With what is known of their order.
-    Ordered(Box<Seen>, Option<bool>),
+    Ordered(Box<SeenArguments>, Option<bool>),
 }
 
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(super) struct SeenJson {
     candidates: Vec<Dialect>,
 }
 
-impl Seen {
+impl SeenArguments {
     pub(super) fn json(raw: &str, arguments: &Map, content: &ContentParser) -> Self {
         Self::Json(SeenJson {
             raw: raw.to_owned(),
@@ -87,19 +87,19 @@ pub(crate) struct Style {
 const MAX_TEXTS: usize = 300;
 
 impl Style {
-    pub(super) fn see(&mut self, seen: &Seen) {
+    pub(super) fn see(&mut self, seen: &SeenArguments) {
         match seen {
-            Seen::Ordered(seen, sorted) => {
+            SeenArguments::Ordered(seen, sorted) => {
                 if let Some(sorted) = sorted {
                     self.sorted = Some(self.sorted.unwrap_or(true) && *sorted);
                 }
                 self.see(seen);
             }
-            Seen::Json(json) => {
+            SeenArguments::Json(json) => {
                 self.candidates.clone_from(&json.candidates);
                 self.see_json(&json.raw, &json.value);
             }
-            Seen::Tags(tags) => tags.iter().for_each(|tag| self.see_tag(tag)),
+            SeenArguments::Tags(tags) => tags.iter().for_each(|tag| self.see_tag(tag)),
         }
     }
 

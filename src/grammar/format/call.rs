@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::args::Seen;
+use super::args::SeenArguments;
 use super::lines;
 use super::region::Region;
 use super::tags::{self, Shape};
@@ -46,7 +46,7 @@ pub(super) struct CallStretch {
     pub(super) spelling: Spelling,
     /// From the first part that is not fixed to the last.
     pub(super) span: Range<usize>,
-    pub(super) seen: Seen,
+    pub(super) seen: SeenArguments,
 }
 
 /// The characters of white space that is written where some may stand.
@@ -143,15 +143,23 @@ pub(super) fn read(
         let (span, shape, seen) = match field.content.name() {
             "xml-inline" => {
                 let found = tags::read(&field.content, body, &arguments)?;
-                (region.body.clone(), found.shape, Seen::Tags(found.tags))
+                (
+                    region.body.clone(),
+                    found.shape,
+                    SeenArguments::Tags(found.tags),
+                )
             }
             "kv-lines" => {
                 let found = lines::read(&field.content, body, &arguments)?;
-                (region.body.clone(), found.shape, Seen::Tags(found.tags))
+                (
+                    region.body.clone(),
+                    found.shape,
+                    SeenArguments::Tags(found.tags),
+                )
             }
             "json" | "text" => {
                 let span = inner_at..inner_at + inner.len();
-                let seen = Seen::json(inner, &arguments, &field.content);
+                let seen = SeenArguments::json(inner, &arguments, &field.content);
                 (span, Shape::Json, seen)
             }
             other => return Err(format!("how arguments are written is not told: {other}")),
@@ -203,7 +211,8 @@ pub(super) fn read(
         let span =
             place(&sources[1]).ok_or("the arguments of a call were not found in its text")?;
         let raw = &text[span.clone()];
-        let seen = Seen::json(raw, &arguments, &field.content).in_order(call, &arguments, tools);
+        let seen =
+            SeenArguments::json(raw, &arguments, &field.content).in_order(call, &arguments, tools);
         holes.push(Hole {
             span,
             atom: Atom::Args(Shape::Json),
@@ -353,7 +362,7 @@ fn stretch(
     region: &Region,
     (text, spaces): (&str, &[usize]),
     mut holes: Vec<Hole>,
-    seen: Seen,
+    seen: SeenArguments,
 ) -> CallStretch {
     holes.sort_by_key(|hole| hole.span.start);
     let start = holes.first().map_or(0, |hole| hole.span.start);

@@ -1,13 +1,17 @@
 //! Arguments one a line: what stands between a key and its value, and between two lines.
 
-use super::tags::{Found, SeenTag, Shape, TagAtom};
+use super::tags::{CallTags, SeenTag, Shape, TagAtom};
 use crate::content::{ContentParser, Form};
 use crate::grammar::avoid::Piece;
 use crate::grammar::chars::Chars;
 use crate::value::{Map, python};
 
 /// Reads the lines as tags, in which a key and a value stand apart.
-pub(super) fn read(content: &ContentParser, body: &str, arguments: &Map) -> Result<Found, String> {
+pub(super) fn read(
+    content: &ContentParser,
+    body: &str,
+    arguments: &Map,
+) -> Result<CallTags, String> {
     let Some(Form::Lines(form)) = content.form() else {
         return Err("the separators of the lines cannot be used".to_owned());
     };
@@ -62,7 +66,7 @@ pub(super) fn read(content: &ContentParser, body: &str, arguments: &Map) -> Resu
         });
         end = value.end;
     }
-    Ok(Found {
+    Ok(CallTags {
         shape: Shape::of(body, lead, separator, end),
         tags,
     })

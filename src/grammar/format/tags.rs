@@ -72,7 +72,7 @@ pub(crate) enum TagForm {
 }
 
 /// The tags of one call.
-pub(super) struct Found {
+pub(super) struct CallTags {
     pub(super) shape: Shape,
     pub(super) tags: Vec<SeenTag>,
 }
@@ -85,7 +85,11 @@ pub(super) struct SeenTag {
     pub(super) value: Value,
 }
 
-pub(super) fn read(content: &ContentParser, body: &str, arguments: &Map) -> Result<Found, String> {
+pub(super) fn read(
+    content: &ContentParser,
+    body: &str,
+    arguments: &Map,
+) -> Result<CallTags, String> {
     let Some(Form::Tags(form)) = content.form() else {
         return Err("the pattern of the tags cannot be used".to_owned());
     };
@@ -117,7 +121,7 @@ pub(super) fn read(content: &ContentParser, body: &str, arguments: &Map) -> Resu
         });
         at = found.span.end;
     }
-    Ok(Found {
+    Ok(CallTags {
         shape: Shape::of(body, lead, separator, at),
         tags,
     })
