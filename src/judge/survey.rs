@@ -1,6 +1,7 @@
 //! The survey of a chat template before any response template is judged: where it takes texts, in which manners it shows calls, what begins
 //! a turn, and the messages that every response template is held to.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::Setup;
@@ -293,7 +294,9 @@ fn constants<'r>(renderer: &'r Renderer<'_>) -> impl Iterator<Item = &'r str> {
 pub(super) fn cut(renderer: &Renderer<'_>, plain: &Group) -> Option<String> {
     let at = &plain.rounds.first()?.place;
     let trimmed = constants(renderer).map(|constant| constant.trim_matches(python::is_space));
-    let markers = trimmed.filter(|constant| MARKER.contains(&constant.chars().count()));
+    let mut tried: HashSet<&str> = HashSet::new();
+    let markers = trimmed
+        .filter(|constant| MARKER.contains(&constant.chars().count()) && tried.insert(constant));
     let is_cut = |constant: &&str| {
         let said = format!("{}{constant}{}", probes::REASONING, probes::CONTENT);
         let message = plain.manner.write(&Assistant::saying(&said), None);
@@ -307,8 +310,8 @@ pub(super) fn cut(renderer: &Renderer<'_>, plain: &Group) -> Option<String> {
 }
 
 /// How many characters a constant may have at which an answer is cut, and how many are tried.
-const MARKER: std::ops::RangeInclusive<usize> = 3..=64;
-const MAX_CONSTANTS: usize = 64;
+const MARKER: std::ops::RangeInclusive<usize> = 1..=64;
+const MAX_CONSTANTS: usize = 96;
 
 /// The manners in which a call is rendered otherwise than in one before.
 fn distinct(renderer: &Renderer<'_>, users: &[Conversation], manners: Vec<Manner>) -> Vec<Manner> {

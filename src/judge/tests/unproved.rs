@@ -64,4 +64,10 @@ fn an_answer_that_is_cut_is_told_with_the_marker_alone() {
     let said = "<t>{{ '[bot]</muse>' if m.odd }}{{ m.content.split('</muse>')[-1] }}</t>";
     let judgement = judged(&chat(said, ""), &fields(&[CONTENT]));
     assert_eq!(judgement.unproved, [Unproved::Cut("</muse>".to_owned())]);
+    // A marker may be one character.
+    let judgement = judged(
+        &chat(&said.replace("</muse>", "☲"), ""),
+        &fields(&[CONTENT]),
+    );
+    assert_eq!(judgement.unproved, [Unproved::Cut("☲".to_owned())]);
 }
