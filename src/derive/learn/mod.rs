@@ -29,6 +29,7 @@ mod report;
 mod spot;
 #[cfg(test)]
 mod tests;
+mod twice;
 mod unclosed;
 mod unshown;
 mod widening;
@@ -50,6 +51,7 @@ pub(in crate::derive) use lined::{lined, reads_many};
 pub(in crate::derive) use opened::opened_at_their_body;
 pub use recorded::Recorded;
 pub use report::{Addition, Responses, Short, Widening};
+pub(in crate::derive) use twice::opened_twice;
 pub(in crate::derive) use unclosed::ended_by_what_follows;
 pub(in crate::derive) use unshown::{Unshown, unshown};
 pub(in crate::derive) use widening::is_spoken_for as is_read;
