@@ -347,6 +347,31 @@ impl Amended {
         }
     }
 
+    /// Lets a call that nothing closes end before a text that stands between it and the next one.
+    ///
+    /// The proof stays as it is: of the responses that came back those with several calls are read again.
+    ///
+    /// # Errors
+    ///
+    /// When an amendment is no valid response template.
+    pub(super) fn part_calls_from_text(
+        &mut self,
+        bench: &Bench<'_>,
+        engines: &[Engine],
+    ) -> Result<(), DeriveError> {
+        let template = self.template()?;
+        let cases = &self.proof.judgement.cases;
+        let parted =
+            learn::parted_by_text(engines, &self.document, &template, cases, bench.scrutiny);
+        if let Some(document) = parted {
+            self.document = document;
+            let told = "nothing closes a call before the next one, and models write text between two; so a call also ends behind its bracket, where a text and the next one follow";
+            self.findings
+                .push(Finding::info("unclosed-call", told.to_owned()));
+        }
+        Ok(())
+    }
+
     /// Lets a call open only where its body begins.
     ///
     /// The proof stays as it is: of the responses that came back those in which a call opens are read again.

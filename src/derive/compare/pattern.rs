@@ -280,6 +280,24 @@ pub(in crate::derive) fn is_constant(source: &str) -> bool {
     })
 }
 
+/// Returns the pattern with a group that is its last part, and in which the text may end, as one that is missing or stands there whole: `a(?:b|b?\Z)` becomes
+/// `a(?:b)?`. Returns `None` where it has no such group.
+pub(in crate::derive) fn whole_or_missing(source: &str) -> Option<String> {
+    let source = source.strip_suffix(SPACE).unwrap_or(source);
+    let source = source.strip_suffix('?').unwrap_or(source);
+    let mut start = None;
+    walk(source, |at, depth| {
+        if depth.all == 0 && source[at..].starts_with("(?:") {
+            start = Some(at);
+        }
+    });
+    let (before, group) = source.split_at(start?);
+    let mut ways = alternatives(enclosed(group, "(?:")?);
+    ways.retain(|way| !way.contains("\\Z"));
+    let is_whole = !ways.is_empty() && !before.contains("\\Z") && !before.is_empty();
+    is_whole.then(|| format!("{before}(?:{})?", ways.join("|")))
+}
+
 /// The pattern with a bound on each repetition, so that what looks back with it sees no more than so much: `\s*<\w+>` becomes
 /// `\s{0,4}<\w{1,64}>`.
 pub(in crate::derive) fn bounded(source: &str) -> String {
@@ -412,6 +430,21 @@ mod tests {
             ("(?P<name>a)", false),
         ] {
             assert_eq!(is_constant(source), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn a_last_part_in_which_the_text_may_end_is_there_or_not() {
+        for (source, expected) in [
+            (
+                r"<end>\s*(?:</s>\s*|(?:<(?:/)?)?\s*\Z)\s*",
+                Some(r"<end>\s*(?:</s>\s*)?"),
+            ),
+            (r"<end>(?:</s>|<\s*\Z)?", Some("<end>(?:</s>)?")),
+            (r"(?:</s>|\Z)", None),
+            ("<end>", None),
+        ] {
+            assert_eq!(whole_or_missing(source).as_deref(), expected, "{source}");
         }
     }
 

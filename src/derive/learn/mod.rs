@@ -16,6 +16,7 @@
 
 mod again;
 mod appraise;
+mod between;
 mod calls;
 mod claim;
 mod constants;
@@ -45,6 +46,7 @@ use crate::value::{Map, Value, python};
 
 pub(in crate::derive) use again::{Again, written_again};
 use appraise::{Appraised, Shortfall, appraise};
+pub(in crate::derive) use between::parted_by_text;
 pub(in crate::derive) use claim::claimed;
 pub(in crate::derive) use constants::Constants;
 pub(in crate::derive) use lined::{lined, reads_many};
