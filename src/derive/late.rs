@@ -39,17 +39,17 @@ pub(super) const WHITE_SPACE: LateDecision = LateDecision {
     ],
 };
 
-/// How a delimiter of the reasoning is read that the model writes once more behind the prompt's.
+/// How a delimiter is read that the model writes twice in a row, or once more behind the prompt's.
 pub(super) const WRITTEN_AGAIN: LateDecision = LateDecision {
     name: "delimiter written again",
     candidates: [
         LateCandidate {
             name: "counts once",
-            means: "a delimiter of the reasoning that stands right behind itself is no text",
+            means: "a delimiter of the reasoning, or what opens the calls, is no text where it stands right behind itself",
         },
         LateCandidate {
             name: "text",
-            means: "a delimiter of the reasoning is text of the reasoning or of the answer where it stands behind itself",
+            means: "a delimiter is text of the reasoning or of the answer where it stands beside itself",
         },
     ],
 };

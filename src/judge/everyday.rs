@@ -30,6 +30,12 @@ fn everyday(constants: &[&str]) -> impl Iterator<Item = &'static str> {
     EVERYDAY.into_iter().filter(is_free)
 }
 
+/// Returns true if some text of every day has this text in it.
+pub(crate) fn is_said_every_day(text: &str) -> bool {
+    let mut all = EVERYDAY.iter().chain(&ORDINARY);
+    all.any(|everyday| everyday.contains(text))
+}
+
 /// Messages without calls with texts of every day, for a chat template with these constants.
 pub(super) fn of_every_day(constants: &[&str]) -> Vec<Probe> {
     let texts = everyday(constants).flat_map(|text| {

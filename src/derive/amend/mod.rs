@@ -350,6 +350,31 @@ impl Amended {
         }
     }
 
+    /// Lets a call that nothing closes end before a text that stands between it and the next one.
+    ///
+    /// The proof stays as it is: of the responses that came back those with several calls are read again.
+    ///
+    /// # Errors
+    ///
+    /// When an amendment is no valid response template.
+    pub(super) fn part_calls_from_text(
+        &mut self,
+        bench: &Bench<'_>,
+        engines: &[Engine],
+    ) -> Result<(), DeriveError> {
+        let template = self.template()?;
+        let cases = &self.proof.judgement.cases;
+        let parted =
+            learn::parted_by_text(engines, &self.document, &template, cases, bench.scrutiny);
+        if let Some(document) = parted {
+            self.document = document;
+            let told = "nothing closes a call before the next one, and models write text between two; so a call also ends behind its bracket, where a text and the next one follow";
+            self.findings
+                .push(Finding::info("unclosed-call", told.to_owned()));
+        }
+        Ok(())
+    }
+
     /// Lets a call open only where its body begins.
     ///
     /// The proof stays as it is: of the responses that came back those in which a call opens are read again.
@@ -370,7 +395,7 @@ impl Amended {
         }
     }
 
-    /// Reads a delimiter of the reasoning that the model writes once more behind the prompt, unless it is preferred that such a one is text.
+    /// Reads a delimiter that the model writes twice in a row, or once more behind the prompt, unless it is preferred that such a one is text.
     ///
     /// The proof stays as it is: of the responses that came back those that could be read otherwise are read again.
     ///
@@ -383,23 +408,31 @@ impl Amended {
         options: &Options,
     ) -> Result<(), DeriveError> {
         let template = self.template()?;
+        let engines = &options.engines;
         let reasoning = emit::reasoning_field(bench.analysis, bench.target);
-        let cases = &self.proof.judgement.cases;
-        let read = learn::written_again(
-            &options.engines,
+        let (cases, scrutiny) = (&self.proof.judgement.cases, bench.scrutiny);
+        let thought = learn::written_again(
+            engines,
             &self.document,
             &template,
             cases,
             reasoning,
-            bench.scrutiny,
+            scrutiny,
         );
-        let Some(learn::Again {
-            document,
-            told,
-            example,
-        }) = read
-        else {
-            let why = ": no prompt has a delimiter of the reasoning that may be written again";
+        let is_any = late::ORDINARY.takes_other(&options.prefer)?;
+        let calls = bench.analysis.calls.as_ref();
+        let opened = calls.and_then(|calls| {
+            let markers = [calls.section.0.as_str(), &calls.call.0];
+            let so_far = thought.as_ref().map(|again| &again.document);
+            let so_far = so_far.unwrap_or(&self.document);
+            let spares = !is_any;
+            learn::opened_twice(engines, so_far, &template, cases, markers, scrutiny, spares)
+        });
+        let read: Vec<learn::Again> = thought.into_iter().chain(opened).collect();
+        let example = read.iter().map(|again| &again.example);
+        let example = example.min_by_key(|example| example.response.len());
+        let (Some(last), Some(example)) = (read.last(), example) else {
+            let why = ": there is no delimiter that may be written again";
             return late::WRITTEN_AGAIN.does_not_come_up(&options.prefer, why);
         };
         let is_text = late::WRITTEN_AGAIN.takes_other(&options.prefer)?;
@@ -409,18 +442,19 @@ impl Amended {
         );
         let because = [
             format!(
-                "models write again what the prompt has written: behind it, {response} is read as if {own} stood there once"
+                "models write again what they or the prompt have written: {response} is read as if {own} stood there once"
             ),
             format!(
-                "a text may begin by speaking of {own}: behind the prompt, {response} is then read with {own} as text"
+                "a text may speak of {own} right beside it: {response} is then read with {own} as text"
             ),
         ];
         self.decisions
             .push(late::WRITTEN_AGAIN.made(because, is_text));
         if !is_text {
-            self.document = document;
+            self.document = last.document.clone();
+            let told: Vec<&str> = read.iter().flat_map(|again| again.told.clone()).collect();
             let told = format!(
-                "some models repeat a delimiter of the reasoning that the prompt has written already; so what {} it counts as one where it stands twice in a row",
+                "some models repeat a delimiter that they or the prompt have written already; so what {} counts as one where it stands twice in a row",
                 told.join(" or ")
             );
             self.findings.push(Finding::info("written-again", told));

@@ -232,22 +232,70 @@ pub(in crate::derive) fn enclosed<'p>(source: &'p str, opener: &str) -> Option<&
     (closed == [source.len() - 1]).then_some(inner)
 }
 
+/// How a part is repeated that may be missing and may be written twice.
+pub(in crate::derive) const UP_TO_TWICE: &str = "{0,2}";
+
 /// A pattern as what may be missing at its beginning, and the rest: `(?:a)?(?:b|c)?d` is `(?:a)?(?:b|c)?` and `d`.
 pub(in crate::derive) fn optional_beginning(source: &str) -> (&str, &str) {
+    let parts = optional_parts(source).into_iter();
+    source.split_at(parts.map(str::len).sum())
+}
+
+/// Returns the groups at the beginning of a pattern that may be missing, each with how it is repeated.
+pub(in crate::derive) fn optional_parts(source: &str) -> Vec<&str> {
     let (mut at, mut end) = (0, 0);
     let (mut is_first, mut was_closed) = (true, false);
+    let mut parts = Vec::new();
     for (text, depth) in items(source) {
-        match text {
-            "?" if was_closed => end = at + text.len(),
+        let repeated = ["?", UP_TO_TWICE].into_iter();
+        let mut repeated = repeated.filter(|one| was_closed && source[at..].starts_with(one));
+        match (text, repeated.next()) {
+            _ if at < end => {}
+            (_, Some(repeated)) => {
+                let next = at + repeated.len();
+                parts.push(&source[end..next]);
+                end = next;
+            }
             // Whatever else stands outside of groups has to be there.
-            "(" if depth == 0 && (is_first || end == at) => {}
+            ("(", _) if depth == 0 && (is_first || end == at) => {}
             _ if depth == 0 => break,
             _ => {}
         }
         (is_first, was_closed) = (false, (text, depth) == (")", 1));
         at += text.len();
     }
-    source.split_at(end)
+    parts
+}
+
+/// Returns true if the pattern stands for one text, in which nothing but white space may vary: `<a\s*b>`, and not `<\w>`.
+pub(in crate::derive) fn is_constant(source: &str) -> bool {
+    let mut last = "";
+    items(source).into_iter().all(|(text, _)| {
+        let is_space = std::mem::replace(&mut last, text) == "\\s";
+        let is_one = match text.strip_prefix('\\') {
+            Some(escaped) => escaped == "s" || !escaped.starts_with(char::is_alphanumeric),
+            None => !text.starts_with(['[', '(', ')', '|', '.', '?', '{', '^', '$']),
+        };
+        is_one && (is_space || !["*", "+"].contains(&text))
+    })
+}
+
+/// Returns the pattern with a group that is its last part, and in which the text may end, as one that is missing or stands there whole: `a(?:b|b?\Z)` becomes
+/// `a(?:b)?`. Returns `None` where it has no such group.
+pub(in crate::derive) fn whole_or_missing(source: &str) -> Option<String> {
+    let source = source.strip_suffix(SPACE).unwrap_or(source);
+    let source = source.strip_suffix('?').unwrap_or(source);
+    let mut start = None;
+    walk(source, |at, depth| {
+        if depth.all == 0 && source[at..].starts_with("(?:") {
+            start = Some(at);
+        }
+    });
+    let (before, group) = source.split_at(start?);
+    let mut ways = alternatives(enclosed(group, "(?:")?);
+    ways.retain(|way| !way.contains("\\Z"));
+    let is_whole = !ways.is_empty() && !before.contains("\\Z") && !before.is_empty();
+    is_whole.then(|| format!("{before}(?:{})?", ways.join("|")))
 }
 
 /// The pattern with a bound on each repetition, so that what looks back with it sees no more than so much: `\s*<\w+>` becomes
@@ -356,10 +404,47 @@ mod tests {
             ("(?:a(?:b)?)c", ""),
             ("(?:a)?(?:b)c", "(?:a)?"),
             ("(?:a)?b?", "(?:a)?"),
+            ("(?:a){0,2}(?:b)?c{0,2}", "(?:a){0,2}(?:b)?"),
+            ("(?:a){2}b", ""),
             ("a", ""),
         ] {
             let expected = source.split_at(before.len());
             assert_eq!(optional_beginning(source), expected, "{source}");
+        }
+        assert_eq!(
+            optional_parts("(?:a(?:b)?){0,2}(?:c)?d"),
+            ["(?:a(?:b)?){0,2}", "(?:c)?"]
+        );
+    }
+
+    #[test]
+    fn a_constant_is_one_text() {
+        for (source, expected) in [
+            (r"<\|a\s*b\|>\s*", true),
+            (r"\[A\]", true),
+            (r"a\s+b", true),
+            ("a+", false),
+            (r"\w+", false),
+            ("[ab]", false),
+            ("a|b", false),
+            ("(?P<name>a)", false),
+        ] {
+            assert_eq!(is_constant(source), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn a_last_part_in_which_the_text_may_end_is_there_or_not() {
+        for (source, expected) in [
+            (
+                r"<end>\s*(?:</s>\s*|(?:<(?:/)?)?\s*\Z)\s*",
+                Some(r"<end>\s*(?:</s>\s*)?"),
+            ),
+            (r"<end>(?:</s>|<\s*\Z)?", Some("<end>(?:</s>)?")),
+            (r"(?:</s>|\Z)", None),
+            ("<end>", None),
+        ] {
+            assert_eq!(whole_or_missing(source).as_deref(), expected, "{source}");
         }
     }
 

@@ -13,6 +13,9 @@ use crate::value::{Map, Value, python};
 /// A text for the places where no chat template writes text.
 const SAID: &str = "Let me see";
 
+/// The name of a member that no chat template writes.
+const MEMBER: &str = "note";
+
 /// The response with a deviation, and the message that it must give; `None` where there is nothing to change. `all` are the marked
 /// responses, of which one may show what another does not have.
 pub(super) fn changed(
@@ -72,7 +75,13 @@ pub(super) fn changed(
             let close = marked.of_part(Part::Reasoning, false).next()?;
             let own = message.get(marked.reasoning)?.as_str()?;
             let (first, rest) = own.split_once(' ')?;
-            let quoted = format!("{first} {} {rest}", all.iter().find_map(only_call)?);
+            let call = all.iter().find_map(only_call)?;
+            // A model that writes what ends the turn has ended it, and quotes nothing.
+            let plain_end = all.iter().find_map(end_of_plain);
+            let call = plain_end
+                .and_then(|end| call.strip_suffix(end))
+                .unwrap_or(call);
+            let quoted = format!("{first} {call} {rest}");
             let at = text[..close.span.start].rfind(own)?;
             let mut message = message.as_object()?.clone();
             message.insert(marked.reasoning.to_owned(), Value::from(quoted.as_str()));
@@ -178,7 +187,8 @@ pub(super) fn changed(
             (response?, message.clone())
         }
         Deviation::IdsMissing => {
-            let response = in_json(marked, |value| without_id(value, message))?;
+            let in_json = in_json(marked, |value| without_id(value, message));
+            let response = in_json.or_else(|| without_marked_ids(marked))?;
             (response, without_ids(message))
         }
     };
@@ -429,7 +439,7 @@ fn with_member(value: &Value, message: &Value) -> Option<String> {
         // An object among the arguments of a call is data, even if it looks like a call.
         let is_call = call.values().any(|member| arguments.contains(&member));
         let mut call = call.clone();
-        call.insert("note".to_owned(), Value::from("plain"));
+        call.insert(MEMBER.to_owned(), Value::from("plain"));
         is_call.then_some(call)
     })
 }
@@ -462,15 +472,64 @@ fn without_id(value: &Value, message: &Value) -> Option<String> {
     })
 }
 
-fn without_ids(message: &Value) -> Value {
+/// Returns the response without the ids in what opens its calls. Behind a name, what stands between that and the id is missing as well.
+fn without_marked_ids(marked: &Marked<'_>) -> Option<String> {
+    let calls = marked.case.message.get(CALLS_KEY).and_then(Value::as_array);
+    let mut calls = calls?.iter();
+    let text = marked.case.response.as_str();
+    let mut out = String::new();
+    let mut at = 0;
+    for open in marked.of_part(Part::Calls, true) {
+        let call = calls.next()?;
+        let id = call.get("id")?.as_str().filter(|id| !id.is_empty())?;
+        let name = call.get("function")?.get("name")?.as_str()?;
+        let own = marked.text(open);
+        let id_at = own.find(id).filter(|_| !id.contains(name))?;
+        let name_end = own.find(name).map(|start| start + name.len());
+        let start = name_end.filter(|end| *end <= id_at).unwrap_or(id_at);
+        out.push_str(&text[at..open.span.start + start]);
+        at = open.span.start + id_at + id.len();
+    }
+    out.push_str(&text[at..]);
+    Some(out)
+}
+
+/// The message without what a deviation may leave in its calls or not: a member that is none of a call, and an id without any text.
+pub(super) fn without_what_is_no_loss(deviation: Deviation, message: &Value) -> Value {
+    let of_call = |call: &mut Map| match deviation {
+        Deviation::IdsMissing if call.get("id").is_some_and(|id| !id.is_truthy()) => {
+            call.shift_remove("id");
+        }
+        Deviation::JsonMember => {
+            if let Some(Value::Object(function)) = call.get_mut("function") {
+                function.shift_remove(MEMBER);
+            }
+        }
+        _ => {}
+    };
+    each_of_message(message, &of_call)
+}
+
+/// The message with each of its calls changed.
+fn each_of_message(message: &Value, change: &dyn Fn(&mut Map)) -> Value {
     let mut message = message.as_object().cloned().unwrap_or_default();
-    let calls = message.get(CALLS_KEY).and_then(Value::as_array);
-    let calls = calls.unwrap_or_default().iter().map(|call| {
-        let mut call = call.as_object().cloned().unwrap_or_default();
-        call.shift_remove("id");
-        Value::Object(call)
-    });
-    let calls: Vec<Value> = calls.collect();
-    message.insert(CALLS_KEY.to_owned(), Value::Array(calls));
+    if let Some(calls) = message.get(CALLS_KEY).and_then(Value::as_array) {
+        let calls = calls.iter().map(|call| match call {
+            Value::Object(call) => {
+                let mut call = call.clone();
+                change(&mut call);
+                Value::Object(call)
+            }
+            other => other.clone(),
+        });
+        let calls: Vec<Value> = calls.collect();
+        message.insert(CALLS_KEY.to_owned(), Value::Array(calls));
+    }
     Value::Object(message)
+}
+
+fn without_ids(message: &Value) -> Value {
+    each_of_message(message, &|call| {
+        call.shift_remove("id");
+    })
 }

@@ -83,11 +83,11 @@ pub enum Deviation {
     JsonIndented,
     /// The members of the JSON of calls stand in another order.
     JsonReordered,
-    /// The JSON of calls has one more member beside the arguments.
+    /// The JSON of calls has one more member beside the arguments, which is dropped or stands beside them in the message.
     JsonMember,
     /// The arguments are the text of an object.
     ArgumentsAsText,
-    /// The ids of calls are missing.
+    /// The ids of calls are missing, with what stands between them and a name before them.
     IdsMissing,
 }
 
@@ -217,8 +217,12 @@ pub(in crate::derive) fn tried(
             let size = |found: &Counterexample| found.response.len();
             let smallest = verdict.smallest.as_ref();
             let is_smallest = smallest.is_none_or(|found| size(found) > case.response.len());
+            let says_it = |parsed: &Value| {
+                let parsed = change::without_what_is_no_loss(deviation, parsed);
+                judge::says_the_same(&parsed, &case.message)
+            };
             let (mut parsed, mut error) = judge::parse(template, &case, Scrutiny::Whole);
-            let mut is_back = error.is_none() && judge::says_the_same(&parsed, &case.message);
+            let mut is_back = error.is_none() && says_it(&parsed);
             // Our parser gives one answer however a response is cut. That transformers, a character at a time, reads a deviation as we do is
             // tried with one response of each deviation alone, since it costs five times as much as reading the whole.
             if is_back && verdict.came_back == 0 {
@@ -228,7 +232,7 @@ pub(in crate::derive) fn tried(
                     _ => Scrutiny::Pieces,
                 };
                 (parsed, error) = judge::parse(template, &case, scrutiny);
-                is_back = error.is_none() && judge::says_the_same(&parsed, &case.message);
+                is_back = error.is_none() && says_it(&parsed);
             }
             if is_back {
                 verdict.came_back += 1;

@@ -6,7 +6,7 @@
 
 use super::marker::Captures;
 use super::written::Written;
-use super::{BEHIND_BRACKET, JSON_STRING, pairs, tail};
+use super::{BEHIND_BRACKET, JSON_STRING, either_of, pairs, tail};
 use crate::derive::choice::Choices;
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::{slot, text};
@@ -241,7 +241,8 @@ fn between_markers(written: &Written<'_>) -> Option<(Delimiter, Delimiter)> {
     let end = written.ends.pattern(section, &[])?;
     let (call, next) = match &calls.body {
         Body::Object(members) => {
-            let key = text::escape(&json::quote(members.keys.first()?));
+            let keys = members.needed().map(|key| text::escape(&json::quote(key)));
+            let key = either_of(keys.collect())?;
             let object = format!("(?=\\{{\\s*{key}\\s*:)");
             (object.clone(), object)
         }

@@ -516,7 +516,10 @@ pub(super) fn reasoning(
         return field(close);
     };
     let written = Written::new(analysis, calls, ends_of, choices);
-    let [ended, last] = written.last();
+    // What ends the turn does not tell where calls end if it closes the reasoning, too.
+    let mut ends = ends_of.markers.iter();
+    let ends_with_body = ends.all(|end| end.trim() != reasoning.close.trim());
+    let [ended, last] = written.last(ends_with_body);
     let [made, spoken_of] = unclosed_examples(reasoning, calls);
     let candidates = [
         ended.is_some().then(|| {

@@ -11,6 +11,9 @@ use crate::derive::read::calls::ToolCalls;
 use crate::derive::read::cut::Body;
 use crate::derive::read::no_arguments::NoArguments;
 
+/// A pattern for the bracket with which a body of JSON ends.
+const BRACKET: &str = "[}\\]]";
+
 /// The facts that writing the region of calls needs.
 pub(super) struct Written<'a> {
     pub(super) calls: &'a ToolCalls,
@@ -126,7 +129,16 @@ fn ids(calls: &ToolCalls, choices: &Choices) -> Ids {
             Ids::LeftOutWith(before.clone(), behind.clone()),
         )
     });
-    if left_out.is_none() && with_around.is_none() {
+    let behind_name = marker::parts_id_from_name(&calls.call.0).then(|| {
+        Candidate::new(
+            "may be missing with what parts it from the name",
+            "an id may be missing, with what stands between the name and it",
+            "models leave out both, and what ends the id ends the name as well",
+            Ids::LeftOutBehindName,
+        )
+    });
+    let behind_name = behind_name.filter(|_| left_out.is_none() && with_around.is_none());
+    if left_out.is_none() && with_around.is_none() && behind_name.is_none() {
         return Ids::There;
     }
     let there = Candidate::new(
@@ -135,7 +147,8 @@ fn ids(calls: &ToolCalls, choices: &Choices) -> Ids {
         "the chat template writes an id in every call that has one",
         Ids::There,
     );
-    let candidates = [there].into_iter().chain(left_out).chain(with_around);
+    let candidates = behind_name.into_iter().chain([there]);
+    let candidates = candidates.chain(left_out).chain(with_around);
     let ids = choices.choose(DecisionId::CallId, candidates);
     ids.unwrap_or_default()
 }
@@ -353,11 +366,13 @@ impl<'a> Written<'a> {
     }
 
     /// Two patterns for what closes the last call: with what ends the turn behind it; and where the response ends, with what ends the turn or
-    /// without. None of them where nothing closes a call, and not the first where nothing ends a turn.
-    pub(super) fn last(&self) -> [Option<String>; 2] {
+    /// without. Where nothing closes a call, it is the bracket of its body, if `ends_with_body`. None of them where that has none, and not the first where nothing ends
+    /// a turn.
+    pub(super) fn last(&self, ends_with_body: bool) -> [Option<String>; 2] {
         let closes = [self.calls.section.1.trim(), self.calls.call.1.trim()];
         let close = closes.into_iter().find(|close| !close.is_empty());
-        let close = close.map(slot::pattern);
+        let bracket = || (ends_with_body && self.calls.body.is_json()).then(|| BRACKET.to_owned());
+        let close = close.map(slot::pattern).or_else(bracket);
         let ends = self.ends.markers.iter().map(|end| slot::pattern(end));
         let end = super::either_of(ends.collect());
         let may_end = end.as_ref().map(|end| format!("(?:{end}\\s*)?"));

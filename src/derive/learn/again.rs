@@ -1,24 +1,24 @@
 //! Delimiters of the reasoning that a model writes once more.
 //!
 //! A prompt may open the reasoning, or open and close it at once where none is asked for. A model that was trained on whole turns may write that
-//! delimiter again: behind `<think>` in the prompt comes `<think>`, and behind `<think></think>` comes `</think>`. The first would be text of the
-//! reasoning, the second text of the answer. So a delimiter that stands right behind itself is taken to be the one that was written already:
+//! delimiter again: behind `<think>` in the prompt comes `<think>`, and behind `<think></think>` comes `</think>`. A model also stutters where it has written
+//! the first itself. The second `<think>` would be text of the
+//! reasoning, the second `</think>` text of the answer. So a delimiter that stands right behind itself is taken to be the one that was written already:
 //!
 //! - A reasoning ends right behind what opened it, with no text, where it is opened once more.
 //! - An answer that nothing opens ends where what closes the reasoning stands right behind another such, with no text before it; that delimiter goes with it.
 //!
 //! Both look back at the delimiter, over no more white space than a few characters, so that a parser can forget the text before. A reasoning that begins by
 //! speaking of `<think>`, and an answer that begins with `</think>`, lose that. No render does: all those in which a delimiter stands behind
-//! itself are read again, and one that is read otherwise keeps the delimiter as it was. Nor is anything changed where no prompt has a delimiter of the
-//! reasoning, or where a response that is changed so does not give its message. That costs a parse for each different prompt, and some for each of the two.
+//! itself are read again, and one that is read otherwise keeps the delimiter as it was. Nor is anything changed where a response that is changed so does not
+//! give its message, or gives it already. That costs some parses for each of the two.
 
-use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::CONTENT_KEY;
 use super::widening;
-use crate::derive::compare::pattern::{SPACE, bounded, plain};
+use crate::derive::compare::pattern::{SPACE, alternatives, bounded, plain};
 use crate::judge::{self, Case, Scrutiny};
 use crate::parser::{self, Edge};
 use crate::pattern::Pattern;
@@ -26,18 +26,18 @@ use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
 use crate::value::Value;
 
 /// How many responses a delimiter is written into once more.
-const TRIES: usize = 3;
+pub(super) const TRIES: usize = 3;
 
-/// A response template that reads the delimiters of the reasoning where they are written twice.
+/// A response template that reads delimiters where they are written twice.
 pub(in crate::derive) struct Again {
     pub(in crate::derive) document: Document,
-    /// Which of them it reads so, in words.
+    /// What these delimiters do, in words.
     pub(in crate::derive) told: Vec<&'static str>,
     /// The shortest response with one of them that was tried.
     pub(in crate::derive) example: Example,
 }
 
-/// A response in which a delimiter stands behind the prompt's.
+/// A response in which a delimiter stands right behind itself, be the first in the prompt.
 pub(in crate::derive) struct Example {
     pub(in crate::derive) response: String,
     pub(in crate::derive) delimiter: String,
@@ -53,14 +53,15 @@ pub(in crate::derive) fn written_again(
     reasoning: &str,
     scrutiny: Scrutiny,
 ) -> Option<Again> {
-    if !is_prompted(template, cases, reasoning) {
-        return None;
-    }
     let refused = Engine::refusals(engines, document);
     let mut now = document.clone();
     let mut told = Vec::new();
     let mut examples = Vec::new();
-    for (side, words) in [(Edge::Open, "opens"), (Edge::Close, "closes")] {
+    let sides = [
+        (Edge::Open, "opens the reasoning"),
+        (Edge::Close, "closes the reasoning"),
+    ];
+    for (side, words) in sides {
         let Some(Twice { changed, seen }) = twice(&now, reasoning, side) else {
             continue;
         };
@@ -71,9 +72,9 @@ pub(in crate::derive) fn written_again(
             .iter()
             .filter_map(|case| again(template, case, reasoning, side));
         let trials: Vec<(String, Case)> = trials.take(TRIES).collect();
-        let gives = |(_, case): &(String, Case)| {
-            let (parsed, error) = judge::parse(&read, case, scrutiny.max(Scrutiny::Pieces));
-            error.is_none() && judge::says_the_same(&parsed, &case.message)
+        let gives = |(_, case): &(String, Case)| gives(&read, case, scrutiny.max(Scrutiny::Pieces));
+        let is_given = |(_, case): &(String, Case)| {
+            judge::says_the_same(&judge::parse_whole(template, case), &case.message)
         };
         let has_it = |case: &&Case| {
             let before = template.after_last_anchor(&case.prefix).unwrap_or_default();
@@ -81,7 +82,7 @@ pub(in crate::derive) fn written_again(
             !matches!(seen.search(&text, 0), Ok(None))
         };
         let is_kept = |case: &Case| judge::parse_whole(&read, case) == case.message;
-        let is_taken = !trials.is_empty()
+        let is_taken = !trials.iter().all(is_given)
             && Engine::refusals(engines, &changed) <= refused
             && trials.iter().all(gives)
             && cases.iter().filter(has_it).all(is_kept);
@@ -94,14 +95,24 @@ pub(in crate::derive) fn written_again(
             }));
         }
     }
-    let example = examples
-        .into_iter()
-        .min_by_key(|example| example.response.len())?;
-    Some(Again {
-        document: now,
-        told,
-        example,
-    })
+    Again::of(now, told, examples)
+}
+
+impl Again {
+    /// What was found, with the shortest of the examples; `None` where there is none.
+    pub(super) fn of(
+        document: Document,
+        told: Vec<&'static str>,
+        examples: Vec<Example>,
+    ) -> Option<Self> {
+        let examples = examples.into_iter();
+        let example = examples.min_by_key(|example| example.response.len())?;
+        Some(Self {
+            document,
+            told,
+            example,
+        })
+    }
 }
 
 /// A response template with a delimiter that may be written twice, and the pattern of that.
@@ -118,6 +129,12 @@ fn twice(document: &Document, reasoning: &str, side: Edge) -> Option<Twice> {
         Edge::Open => plain(&widening::source(field.open.as_ref()?))?,
         Edge::Close => plain(&widening::source(field.close.as_ref()?))?,
     };
+    // What begins what closes a reasoning is no second opening of it.
+    let close = field.close.as_ref().map(widening::source);
+    let closes_so = |way: &String| side == Edge::Open && way.starts_with(&own);
+    if close.is_some_and(|close| alternatives(&close).iter().any(closes_so)) {
+        return None;
+    }
     let behind = bounded(&format!("{own}{SPACE}"));
     let (field, way) = match side {
         Edge::Open => (reasoning, format!("(?<={behind})(?={own})")),
@@ -136,17 +153,10 @@ fn twice(document: &Document, reasoning: &str, side: Edge) -> Option<Twice> {
     Some(Twice { changed, seen })
 }
 
-/// Returns true if a prompt has a delimiter of the reasoning.
-fn is_prompted(template: &Arc<ResponseTemplate>, cases: &[Case], reasoning: &str) -> bool {
-    let mut prompts = HashSet::new();
-    cases.iter().any(|case| {
-        let Ok(before) = template.after_last_anchor(&case.prefix) else {
-            return false;
-        };
-        prompts.insert(before)
-            && delimiters(template, &case.prefix, "", &[], reasoning)
-                .is_some_and(|all| all.iter().any(|(_, span)| !span.is_empty()))
-    })
+/// Returns true if a response gives its message.
+pub(super) fn gives(template: &Arc<ResponseTemplate>, case: &Case, scrutiny: Scrutiny) -> bool {
+    let (parsed, error) = judge::parse(template, case, scrutiny);
+    error.is_none() && judge::says_the_same(&parsed, &case.message)
 }
 
 /// The delimiters of the reasoning that a parse reads, each with its bytes in the text behind the anchor.
@@ -254,7 +264,7 @@ mod tests {
             case(&document, "A:<t>\n", "hm\n</t>\n\n<c>[1]</c><end>"),
         ];
         let (read, told) = again(&document, &cases).unwrap();
-        assert_eq!(told, ["opens", "closes"]);
+        assert_eq!(told, ["opens the reasoning", "closes the reasoning"]);
         for (prefix, response, as_if) in [
             ("A:<t>", "<t>hm</t>Yes<end>", "hm</t>Yes<end>"),
             ("A:<t>\n", "<t>\nhm</t>Yes<end>", "hm</t>Yes<end>"),
@@ -286,10 +296,29 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_changed_where_no_prompt_has_a_delimiter() {
+    fn a_model_may_write_its_own_delimiter_again() {
         let document = document(IMPLICIT);
         let cases = [case(&document, "A:", "<t>hm</t>Yes<end>")];
+        let (read, _) = again(&document, &cases).unwrap();
+        for response in ["<t>\n<t>hm</t>Yes<end>", "<t>hm</t></t>Yes<end>"] {
+            let case = Case {
+                response: response.to_owned(),
+                ..cases[0].clone()
+            };
+            assert!(gives(&read, &case, Scrutiny::Pieces), "{response}");
+        }
+        // Where there is no reasoning, nothing can be written twice.
+        let cases = [case(&document, "A:", "Yes<end>")];
         assert!(again(&document, &cases).is_none());
+    }
+
+    #[test]
+    fn an_opening_that_begins_the_closing_is_left_alone() {
+        let text = json::to_string(&document(IMPLICIT).to_value()).replace("</t>", "<t>!");
+        let document = Document::of(&json::parse(&text).unwrap()).unwrap();
+        let cases = [case(&document, "A:", "<t>hm<t>!Yes<end>")];
+        let (_, told) = again(&document, &cases).unwrap();
+        assert_eq!(told, ["closes the reasoning"]);
     }
 
     #[test]
@@ -308,6 +337,6 @@ mod tests {
         let document = document(r#"{"open": "<a>", "close": "</a>"}"#);
         let cases = [case(&document, "A:<t>", "hm</t><a>Yes</a>")];
         let (_, told) = again(&document, &cases).unwrap();
-        assert_eq!(told, ["opens"]);
+        assert_eq!(told, ["opens the reasoning"]);
     }
 }

@@ -16,6 +16,7 @@
 
 mod again;
 mod appraise;
+mod between;
 mod calls;
 mod claim;
 mod constants;
@@ -29,6 +30,7 @@ mod report;
 mod spot;
 #[cfg(test)]
 mod tests;
+mod twice;
 mod unclosed;
 mod unshown;
 mod widening;
@@ -44,12 +46,14 @@ use crate::value::{Map, Value, python};
 
 pub(in crate::derive) use again::{Again, written_again};
 use appraise::{Appraised, Shortfall, appraise};
+pub(in crate::derive) use between::parted_by_text;
 pub(in crate::derive) use claim::claimed;
 pub(in crate::derive) use constants::Constants;
 pub(in crate::derive) use lined::{lined, reads_many};
 pub(in crate::derive) use opened::opened_at_their_body;
 pub use recorded::Recorded;
 pub use report::{Addition, Responses, Short, Widening};
+pub(in crate::derive) use twice::opened_twice;
 pub(in crate::derive) use unclosed::ended_by_what_follows;
 pub(in crate::derive) use unshown::{Unshown, unshown};
 pub(in crate::derive) use widening::is_spoken_for as is_read;

@@ -2,8 +2,8 @@
 //!
 //! A model speaks of the marker that opens its calls, and writes it twice. Where nothing more than that marker is asked for, `Wrap it in <call>, please` opens a
 //! call whose body is prose: that is an error where the body is JSON, and a call of the tool `please` where the name stands there. So a call is taken to open only
-//! where something follows that every body begins with: `<call>` before `{"`. Of `<call><call>{"` the first is then text, and nothing is lost with it. (It could be passed over as well.
-//! But a text may end with the like of a marker, such as three dots or the word `call`, and would lose it without anybody hearing of it.)
+//! where something follows that every body begins with: `<call>` before `{"`. Of `<call><call>{"` the first is then text, and nothing is lost with it. (It is passed over where it is a constant that no text of every day has in it:
+//! [`super::twice`]. Otherwise a text may end with the like of a marker, such as three dots or the word `call`, and would lose it without anybody hearing of it.)
 //!
 //! Where a name ends the marker, what follows also says that the name has ended: of `<call>get_wea`, where a response is cut short, no call is made. Where the
 //! marker goes on behind the name, as in `<call name="f">`, it is no word that anybody says by chance, and stays as it is.
@@ -111,13 +111,17 @@ mod tests {
         );
     }
 
-    /// The marker that opens nothing is text.
+    /// A marker that opens nothing is text.
     #[test]
     fn a_call_that_is_opened_twice_is_kept() {
         let derived = derived(JSON, ["", ""], &[]);
-        assert_eq!(open(&derived), r#"<call>\s*(?=\{\s*["}])"#);
+        assert_eq!(open(&derived), r#"(?:<call>\s*){1,2}(?=\{\s*["}])"#);
         let call = r#"{"name": "f", "arguments": {}}</call>"#;
-        for (opened, content) in [("<call>", "Hm."), ("<call>\n<call>\n", "Hm.<call>")] {
+        for (opened, content) in [
+            ("<call>", "Hm."),
+            ("<call>\n<call>\n", "Hm."),
+            ("<call><call><call>", "Hm.<call>"),
+        ] {
             let response = format!("Hm.{opened}{call}<end>");
             assert_eq!(
                 read(&derived, &response),

@@ -23,7 +23,7 @@
 use super::{CALLS_KEY, CONTENT_KEY, reads_as_before};
 use crate::derive::compare::pattern::{
     SPACE, alternatives, behind_groups, bounded, grouped, looks_around, optional_beginning,
-    without_captures, without_references,
+    whole_or_missing, without_captures, without_references,
 };
 use crate::judge::{Case, Scrutiny};
 use crate::pattern::Pattern;
@@ -59,12 +59,13 @@ pub(in crate::derive) fn ended_by_what_follows(
 }
 
 /// The ends of a JSON object and a list, and the beginning of an object, or of a list of them, as no string of JSON has it.
-const JSON_ENDS: &str = "[\\}\\]]";
+pub(super) const JSON_ENDS: &str = "[\\}\\]]";
 const JSON_BEGINS: &str = r#"\s*(?:\[\s*)?\{\s*"[^"\\]{1,64}"\s*:"#;
 
 /// The patterns of a call whose arguments stand in tags, or whose body is JSON.
 struct Parts {
-    /// The pattern that opens another call, without captures; `None` where one list has all calls.
+    /// The pattern that opens another call, without captures; `None` where one list has all calls, or nothing in its body tells it from a string that
+    /// speaks of one.
     open: Option<String>,
     close: String,
     /// The patterns that end an argument in tags, one of them each; `None` where the body is JSON.
@@ -79,17 +80,18 @@ impl Parts {
     fn of(field: &FieldDocument, content: Option<&FieldDocument>) -> Option<Self> {
         let ends = match field.content.as_deref()? {
             "xml-inline" if field.repeats => Some(ends_of_arguments(field)?),
-            // Strings between other delimiters may have quotes in them.
-            "json" if field.content_args.is_empty() => None,
+            "json" => None,
             _ => return None,
         };
+        // Strings between other delimiters may have quotes in them, so that quotes do not tell where the next call begins.
+        let is_parted = field.repeats && (ends.is_some() || field.content_args.is_empty());
         let own = field.open.as_ref()?.as_pattern();
         let open = without_captures(&without_references(&own, &own)?)?;
         let close = field.close.as_ref()?.as_pattern();
         let is_plain = !open.contains("(?<") && !close.contains("(?=");
         let last = content.filter(|_| ends.is_none()).and_then(at_the_end);
         is_plain.then_some(Self {
-            open: field.repeats.then_some(open),
+            open: is_parted.then_some(open),
             close,
             ends,
             last,
@@ -142,8 +144,12 @@ impl Parts {
 /// A pattern for what closes the content, where nothing follows it; `None` where nothing does without a look at what stands beside it.
 fn at_the_end(content: &FieldDocument) -> Option<String> {
     let close = content.close.as_ref()?.as_pattern();
-    let mut ways = alternatives(&close);
-    ways.retain(|way| !looks_around(way) && !way.contains("\\Z"));
+    let ways = alternatives(&close).into_iter();
+    let ways = ways.filter(|way| !looks_around(way));
+    let (cut, mut ways): (Vec<String>, Vec<String>) = ways.partition(|way| way.contains("\\Z"));
+    if ways.is_empty() {
+        ways.extend(cut.iter().filter_map(|way| whole_or_missing(way)));
+    }
     let plain = without_captures(&ways.join("|")).filter(|plain| !plain.is_empty())?;
     let plain = grouped(plain.strip_suffix(SPACE).unwrap_or(&plain));
     Some(format!("{plain}{SPACE}\\Z"))
@@ -312,7 +318,26 @@ mod tests {
         let ends_so = call("f", r#""a": "{}<call>{", "b": "{}<call>{""#);
         let read = calls(&template, &format!("{ends_so}</call>"));
         assert_eq!(read, "f a={}<call>{ b={}<call>{");
-        assert!(of_json(r#"{"string_delims": [["!", "!"]]}"#, &[]).is_none());
+        // Quotes that are no delimiters may stand in a string, so that no next call ends one; but nothing follows what ends the turn.
+        let template = of_json(r#"{"string_delims": [["!", "!"]]}"#, &[]).unwrap();
+        let said = r#"<call>{"name": "f", "arguments": {"a": !{}<call>{"b": !}}"#;
+        for end in ["</call><end>", "<end>"] {
+            let read = calls(&template, &format!("{said}{end}"));
+            assert_eq!(read, r#"f a={}<call>{"b": "#, "{end}");
+        }
+    }
+
+    /// Behind what ends the turn the tokenizer's end may follow, or its beginning.
+    #[test]
+    fn a_call_ends_before_all_that_ends_the_turn() {
+        let content = FieldDocument {
+            close: Some(Delimiter::pattern(
+                r"<end>\s*(?:</s>\s*|(?:<(?:/)?)?\s*\Z)\s*".to_owned(),
+            )),
+            ..FieldDocument::default()
+        };
+        let last = at_the_end(&content).unwrap();
+        assert_eq!(last, r"<end>\s*(?:</s>\s*)?\s*\Z");
     }
 
     #[test]

@@ -47,6 +47,16 @@ pub(in crate::derive) struct Members {
 }
 
 impl Members {
+    /// Returns the object's own keys without which there is no call, in order: those of the name and of the arguments.
+    pub(in crate::derive) fn needed(&self) -> impl Iterator<Item = &String> {
+        let keys = self.keys.iter();
+        keys.filter(|key| {
+            [&self.name, &self.arguments]
+                .iter()
+                .any(|path| path.first() == Some(key))
+        })
+    }
+
     /// Returns true if the object is the call as a message has it.
     pub(in crate::derive) fn is_as_it_is(&self) -> bool {
         let is = |path: &[String], keys: &[&str]| {
