@@ -103,15 +103,21 @@ fn calls_that_nothing_closes_are_told_from_what_stands_beside_them() {
     }
 }
 
-const WITH_ID: &str =
-    "<call>{{ c.function.name }}<id>{{ c.id }}<of>{{ c.function.arguments | tojson }}</call>";
+const ID_FIRST: &str =
+    "<call>{{ c.id }}<of>{{ c.function.name }}<with>{{ c.function.arguments | tojson }}</call>";
 
+const ID_BEHIND_NAME: &str =
+    "<call>{{ c.function.name }}<id>{{ c.id }}<with>{{ c.function.arguments | tojson }}</call>";
+
+/// An id that stands before the name is missing by itself, and one behind it with what parts the two.
 #[test]
-fn ids_are_missing_with_what_parts_them_from_names() {
-    let report = report(WITH_ID, None);
-    assert!(report.verified);
-    let missing = verdict(&report, Deviation::IdsMissing).unwrap();
-    assert!(missing.tried > 0 && is_borne(&report, Deviation::IdsMissing));
+fn ids_are_missing_in_what_opens_a_call() {
+    let first = report(ID_FIRST, None);
+    assert!(first.verified && is_borne(&first, Deviation::IdsMissing));
+    let behind = report(ID_BEHIND_NAME, None);
+    let missing = verdict(&behind, Deviation::IdsMissing).unwrap();
+    let smallest = missing.smallest.as_ref().unwrap();
+    assert!(behind.verified && !smallest.response.contains("<id>"));
 }
 
 #[test]

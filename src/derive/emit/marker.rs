@@ -48,8 +48,6 @@ pub(super) enum Ids {
     LeftOut,
     /// As one that may be empty, where these texts before and behind it are missing as well.
     LeftOutWith(String, String),
-    /// As one that may be empty, where what parts it from the name before it may be missing as well.
-    LeftOutBehindName,
 }
 
 /// How the name of a function is read.
@@ -144,18 +142,6 @@ pub(super) fn ends_id_nowhere(marker: &str) -> bool {
     rests.any(is_ended_nowhere)
 }
 
-/// Returns true if the marker has an id behind the name, a text between them, and one that ends the id and begins alike: so that either ends the name.
-pub(super) fn parts_id_from_name(marker: &str) -> bool {
-    let parts = marker.split_once(slot::NAME);
-    let parts = parts.and_then(|(_, behind)| behind.split_once(slot::ID));
-    parts.is_some_and(|(between, end)| {
-        let is_marked = !slot::any(between) && !between.trim().is_empty();
-        let first = |text: &str| text.trim_start().chars().next();
-        let is_alike = first(between) == first(end);
-        is_marked && is_alike && !is_ended_nowhere(end) && !is_json(marker)
-    })
-}
-
 /// Returns true if nothing but white space ends the id behind which this text stands.
 fn is_ended_nowhere(rest: &str) -> bool {
     let is_slot = rest.starts_with(slot::is_one);
@@ -224,12 +210,7 @@ fn written(
             }
             _ => None,
         };
-        let is_behind_name = named && found == slot::ID && !is_json;
-        if is_behind_name && names.ids == Ids::LeftOutBehindName && !literal.trim().is_empty() {
-            let mut between = String::new();
-            push(&mut between, literal, is_json, &mut quoted, beside);
-            pattern.push_str(&format!("(?:{between})?"));
-        } else if let Some((literal, before, ..)) = own {
+        if let Some((literal, before, ..)) = own {
             push(&mut pattern, literal, is_json, &mut quoted, beside);
             pattern.push_str(&format!("(?:{}\\s*)?", slot::pattern(before)));
         } else if is_json || !(is_gap || may_be_empty) {
@@ -459,28 +440,6 @@ mod tests {
         };
         let open = opening(&Pieces::default(), &marker, "{", Captures::All, &names);
         let id = "(?:Ref:\\s*)?(?P<id>(?:(?<=Ref:\\s{0,4})[^\\s]+)?)\\s*Now:";
-        assert!(open.contains(id), "{open}");
-    }
-
-    #[test]
-    fn an_id_may_be_left_out_with_what_parts_it_from_the_name() {
-        let marker = format!("<{}|id|{}|>", slot::NAME, slot::ID);
-        assert!(parts_id_from_name(&marker));
-        for other in [
-            format!("<{}|id|{} ", slot::NAME, slot::ID),
-            format!("<{} {}>", slot::NAME, slot::ID),
-            format!("<{}|id|{}|>", slot::ID, slot::NAME),
-            // A name may have in it what ends the id alone.
-            format!("<{}|id|{}>", slot::NAME, slot::ID),
-        ] {
-            assert!(!parts_id_from_name(&other), "{other}");
-        }
-        let names = Names {
-            ids: Ids::LeftOutBehindName,
-            ..Names::default()
-        };
-        let open = opening(&Pieces::default(), &marker, "{", Captures::All, &names);
-        let id = r"(?P<name>[^\s|]+)(?:\|id\|)?(?P<id>[^\s|]*)\|>";
         assert!(open.contains(id), "{open}");
     }
 

@@ -129,16 +129,7 @@ fn ids(calls: &ToolCalls, choices: &Choices) -> Ids {
             Ids::LeftOutWith(before.clone(), behind.clone()),
         )
     });
-    let behind_name = marker::parts_id_from_name(&calls.call.0).then(|| {
-        Candidate::new(
-            "may be missing with what parts it from the name",
-            "an id may be missing, with what stands between the name and it",
-            "models leave out both, and what ends the id ends the name as well",
-            Ids::LeftOutBehindName,
-        )
-    });
-    let behind_name = behind_name.filter(|_| left_out.is_none() && with_around.is_none());
-    if left_out.is_none() && with_around.is_none() && behind_name.is_none() {
+    if left_out.is_none() && with_around.is_none() {
         return Ids::There;
     }
     let there = Candidate::new(
@@ -147,8 +138,7 @@ fn ids(calls: &ToolCalls, choices: &Choices) -> Ids {
         "the chat template writes an id in every call that has one",
         Ids::There,
     );
-    let candidates = behind_name.into_iter().chain([there]);
-    let candidates = candidates.chain(left_out).chain(with_around);
+    let candidates = [there].into_iter().chain(left_out).chain(with_around);
     let ids = choices.choose(DecisionId::CallId, candidates);
     ids.unwrap_or_default()
 }

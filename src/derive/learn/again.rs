@@ -31,7 +31,7 @@ pub(super) const TRIES: usize = 3;
 /// A response template that reads delimiters where they are written twice.
 pub(in crate::derive) struct Again {
     pub(in crate::derive) document: Document,
-    /// What these delimiters do, in words.
+    /// Words for what these delimiters do.
     pub(in crate::derive) told: Vec<&'static str>,
     /// The shortest response with one of them that was tried.
     pub(in crate::derive) example: Example,
@@ -99,7 +99,7 @@ pub(in crate::derive) fn written_again(
 }
 
 impl Again {
-    /// What was found, with the shortest of the examples; `None` where there is none.
+    /// Puts together what was found, with the shortest of the examples. Returns `None` where there is none.
     pub(super) fn of(
         document: Document,
         told: Vec<&'static str>,

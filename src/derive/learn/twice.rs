@@ -1,4 +1,4 @@
-//! What opens calls, written twice.
+//! Markers that open calls and are written twice.
 //!
 //! A model may write the marker of a section, or of a call, twice in a row. Where the marker may be missing before a call, or the call begins with it and its body has to
 //! follow, the first of the two would be text of the answer. So it may stand there twice: `(?:<calls>\s*)?` becomes `(?:<calls>\s*){0,2}`, and
