@@ -364,8 +364,10 @@ fn unproved(judge: &Judge<'_>, tried: &Tried<'_>, judgement: &Judgement) -> Vec<
     unproved.extend(prompts::unshown(judge, tried));
     // If a reasoning comes back, the text that the chat template cuts off an answer is that reasoning, which is proved.
     if survey.slots.distinct.is_empty() {
-        let cut = survey::cut(&judge.renderer, &survey.plain);
-        unproved.extend(cut.map(Unproved::Cut));
+        let cut = judge
+            .cut
+            .get_or_init(|| survey::cut(&judge.renderer, &survey.plain));
+        unproved.extend(cut.clone().map(Unproved::Cut));
     }
     for group in judge.calling.iter().filter_map(|group| group.get()) {
         for round in &group.rounds {

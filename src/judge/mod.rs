@@ -147,6 +147,8 @@ pub(crate) struct Judge<'a> {
     calling: Vec<OnceCell<Group>>,
     /// The parses of the last response template that was tried.
     last: RefCell<Option<Rc<Parses>>>,
+    /// The constant at which the chat template cuts an answer, once it is asked for.
+    cut: OnceCell<Option<String>>,
     /// The rounds of the messages that others were shrunk to. Every response template that is judged shrinks the same messages.
     shrunk: RefCell<HashMap<RoundId, Vec<Shrunk>>>,
 }
@@ -194,6 +196,7 @@ impl<'a> Judge<'a> {
             renderer,
             survey,
             last: RefCell::default(),
+            cut: OnceCell::new(),
             shrunk: RefCell::default(),
         }
     }
