@@ -325,7 +325,20 @@ impl ChatTemplate {
         inputs: &Inputs<'_>,
         steps: &mut u64,
     ) -> Result<Traced, RenderError> {
-        run::render_traced(&self.inner.tree, &self.tokens, inputs, false, steps)
+        self.render_borrowed_traced_behind(inputs, 0, steps)
+    }
+
+    /// As [`render_borrowed_traced`](Self::render_borrowed_traced), with the origins of the bytes behind `start` alone: the first run may
+    /// begin before it, and of what stands before that none is told. With a `start` other than 0, the inputs that control flow read are not
+    /// told either.
+    pub(crate) fn render_borrowed_traced_behind(
+        &self,
+        inputs: &Inputs<'_>,
+        start: usize,
+        steps: &mut u64,
+    ) -> Result<Traced, RenderError> {
+        let told = run::Told::Behind(start);
+        run::render_traced(&self.inner.tree, &self.tokens, inputs, told, steps)
             .map(|(traced, _)| traced)
     }
 
@@ -335,7 +348,8 @@ impl ChatTemplate {
         inputs: &Inputs<'_>,
         steps: &mut u64,
     ) -> Result<(Traced, Layout), RenderError> {
-        run::render_traced(&self.inner.tree, &self.tokens, inputs, true, steps)
+        let told = run::Told::Layout;
+        run::render_traced(&self.inner.tree, &self.tokens, inputs, told, steps)
     }
 
     /// The place in the source that writes the bytes `part` of a constant's value, of which [`Origin::Source`] says that the

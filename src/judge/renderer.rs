@@ -273,13 +273,24 @@ impl<'a> Renderer<'a> {
         further: &[Value],
         manner: &Manner,
     ) -> Result<Traced, RenderError> {
+        self.traced_behind(place, further, manner, 0)
+    }
+
+    /// The conversation and further messages, with the origins of the characters behind the byte `start`.
+    pub(super) fn traced_behind(
+        &self,
+        place: &Conversation,
+        further: &[Value],
+        manner: &Manner,
+        start: usize,
+    ) -> Result<Traced, RenderError> {
         let messages = [place.history.as_slice(), further].concat();
         self.spend(
             place,
             &messages,
             manner,
             false,
-            ChatTemplate::render_borrowed_traced,
+            |template, inputs, steps| template.render_borrowed_traced_behind(inputs, start, steps),
         )
     }
 

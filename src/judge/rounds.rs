@@ -57,7 +57,8 @@ impl Round {
     pub(super) fn counted(&self, manner: &Manner, renderer: &Renderer<'_>) -> &[Range<usize>] {
         self.counted.get_or_init(|| {
             let further = std::slice::from_ref(&self.written);
-            let traced = renderer.traced(&self.place.place, further, manner);
+            let start = self.history_end;
+            let traced = renderer.traced_behind(&self.place.place, further, manner, start);
             traced.map_or_else(|_| Vec::new(), |traced| counted(&traced, self.history_end))
         })
     }
@@ -247,7 +248,8 @@ impl Group {
         let traced = || {
             let render = || {
                 let further = std::slice::from_ref(&written);
-                renderer.traced(&at.place, further, &self.manner).ok()
+                let traced = renderer.traced_behind(&at.place, further, &self.manner, history_end);
+                traced.ok()
             };
             kept.get_or_init(render).as_ref()
         };

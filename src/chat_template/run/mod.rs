@@ -108,8 +108,21 @@ pub(super) struct Render<'t> {
     printed_tools: Option<&'t PrintedTools>,
     /// The trace, which knows the origins of characters, where they are traced.
     trace: Option<Rc<Trace>>,
+    /// The byte of the printed text before which nobody asks for origins.
+    told_behind: usize,
+    /// How many blocks are being captured, each within the one before.
+    captures: usize,
     /// Who wrote what, where that is told.
     noted: Option<Noted>,
+}
+
+/// The things that are told of a render with origins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// The origins of the bytes behind this one. Where that is the first, the inputs that control flow read as well.
+    Behind(usize),
+    /// Everything, and who wrote what.
+    Layout,
 }
 
 /// Where to go on after a statement.
@@ -128,23 +141,22 @@ pub(super) fn render(
     observe: bool,
     fuel: &mut u64,
 ) -> Result<(String, Reads), RenderError> {
-    let (out, reads, _) = run(tree, tokens, input, observe, None, None, fuel)?;
+    let (out, reads, _) = run(tree, tokens, input, observe, None, fuel)?;
     Ok((out.into_parts().0, reads))
 }
 
-/// Renders with the origin of every character.
+/// Renders with the origins of characters.
 pub(super) fn render_traced(
     tree: &Tree,
     tokens: &Map,
     input: &Inputs<'_>,
-    lay_out: bool,
+    told: Told,
     fuel: &mut u64,
 ) -> Result<(Traced, Layout), RenderError> {
     let trace = Trace::new(tree.places.len());
-    let noted = lay_out.then(Noted::default);
-    let (out, _, noted) = run(tree, tokens, input, false, Some(&trace), noted, fuel)?;
+    let (out, _, noted) = run(tree, tokens, input, false, Some((&trace, told)), fuel)?;
     let (text, pieces) = out.into_parts();
-    let traced = trace.resolve(tree, text, &pieces, noted.unwrap_or_default());
+    let traced = trace.resolve(tree, text, &pieces, noted.unwrap_or_default(), told);
     traced
         .filter(|_| !trace.is_full())
         .ok_or(RenderError::Limit {
@@ -158,8 +170,7 @@ fn run(
     tokens: &Map,
     input: &Inputs<'_>,
     observe: bool,
-    trace: Option<&Rc<Trace>>,
-    noted: Option<Noted>,
+    traced: Option<(&Rc<Trace>, Told)>,
     fuel: &mut u64,
 ) -> Result<(Written, Reads, Option<Noted>), RenderError> {
     let values = input
@@ -175,10 +186,15 @@ fn run(
             limit: MAX_INPUT_NESTING as u64,
         });
     }
+    let trace = traced.map(|(trace, _)| trace);
+    let told_behind = match traced {
+        Some((_, Told::Behind(start))) => start,
+        _ => 0,
+    };
     // What is printed again has no origins and reads nothing.
     let printed_tools = input
         .printed_tools
-        .filter(|_| !observe && trace.is_none() && noted.is_none());
+        .filter(|_| !observe && (trace.is_none() || told_behind > 0));
     let mut render = Render {
         tree,
         literals: vec![None; tree.literals.len()],
@@ -197,7 +213,11 @@ fn run(
         reads: observe.then(Reads::default),
         printed_tools,
         trace: trace.cloned(),
-        noted,
+        told_behind,
+        captures: 0,
+        noted: traced
+            .filter(|(_, told)| *told == Told::Layout)
+            .map(|_| Noted::default()),
     };
     let root = Scope::root();
     let result = render.block(&tree.body, &root);
@@ -415,7 +435,9 @@ impl<'t> Render<'t> {
     fn capture(&mut self, run: impl FnOnce(&mut Self) -> Result<(), Fault>) -> Result<Py, Fault> {
         let before = self.out.mark();
         let noting = self.noted.take();
+        self.captures += 1;
         run(self)?;
+        self.captures -= 1;
         self.noted = noting;
         let text = self.out.take(before);
         if text.len() > MAX_VALUE {

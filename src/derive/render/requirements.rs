@@ -46,6 +46,10 @@ impl Requirements {
 
     /// The variables without which it does not render, made of the tools.
     pub(in crate::derive) fn given(&self, tools: &[Value]) -> Map {
+        // Every render asks, and hardly any chat template has such variables.
+        if self.variables.is_empty() {
+            return Map::new();
+        }
         let tools = Value::from(tools.to_vec());
         let value = |shape: &Shape| match shape {
             Shape::Text => Value::from(json::to_string(&tools)),

@@ -9,7 +9,8 @@
 //!
 //! This is right because such a statement is a function of the tools: [`reads`] finds the names that it does not bind itself, and
 //! takes those alone that stand for the tools, for macros of which the same holds, or for functions without a memory of their own. At run time
-//! the names must stand for that still. Renders that tell origins, or what is read, remember nothing.
+//! the names must stand for that still. Renders that tell what is read remember nothing. Those that tell origins remember nothing new, and
+//! print again what ends before the byte behind which origins are told.
 //!
 //! It costs a look-up for each loop and each expression that is printed, and one walk over each of them for each list of tools.
 
@@ -138,10 +139,19 @@ impl<'t> Render<'t> {
         if self.tree.find_name(TOOLS).is_none_or(is_set) || !macros.iter().all(is_macro) {
             return Ok(None);
         }
+        let is_traced = self.trace.is_some();
         match text {
+            // What a block captures may be printed anywhere.
+            Some((text, _))
+                if is_traced
+                    && (self.captures > 0 || self.out.len() + text.len() > self.told_behind) =>
+            {
+                return Ok(None);
+            }
+            None if is_traced => return Ok(None),
             Some((text, steps)) => {
                 self.spend(steps)?;
-                self.out.buffer().push_str(&text);
+                self.out.push_untold(&text);
                 if self.out.len() > MAX_OUTPUT {
                     return Err(Fault::Limit(Limit::Output, MAX_OUTPUT as u64));
                 }
@@ -164,7 +174,7 @@ impl<'t> Render<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat_template::{Inputs, MAX_STEPS, load};
+    use crate::chat_template::{Inputs, MAX_STEPS, Run, load};
     use crate::value::{Map, json};
 
     const TOOLS: &str = r#"[
@@ -181,6 +191,64 @@ mod tests {
                 "function": {"name": "find", "arguments": {"what": "rain"}}}]},
             {"role": "tool", "name": "find", "tool_call_id": "a12345678", "content": "none"}]"#,
     ];
+
+    /// Behind a byte the origins are the same, whatever was printed again before it.
+    #[test]
+    fn origins_behind_a_byte_are_those_of_a_render_that_tells_all() {
+        let tools = json::parse(TOOLS).unwrap();
+        let tools: Rc<[Value]> = tools.as_array().unwrap().to_vec().into();
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("chat_templates");
+        let mut cheaper = 0;
+        for name in [
+            "qwen3",
+            "kimi_k2",
+            "deepseek_v3_1",
+            "gemma4",
+            "command_r_plus",
+            "gpt_oss",
+        ] {
+            let source = load(&folder.join(format!("{name}.jinja"))).unwrap();
+            let source = source.assuming_tokens();
+            let template = source.select(true).unwrap();
+            let lists = PrintedLists::default();
+            for conversation in CONVERSATIONS {
+                let messages = json::parse(conversation).unwrap();
+                let printed = lists.of(&tools, Rules::default());
+                let inputs = Inputs {
+                    messages: messages.as_array().unwrap(),
+                    tools: Some(&tools),
+                    documents: None,
+                    add_generation_prompt: true,
+                    kwargs: &Map::new(),
+                    clock: None,
+                    rules: Rules::default(),
+                    printed_tools: Some(&*printed),
+                };
+                let mut steps = MAX_STEPS;
+                let Ok(text) = template.render_borrowed(&inputs, &mut steps) else {
+                    continue;
+                };
+                let mut of_all = MAX_STEPS;
+                let all = template
+                    .render_borrowed_traced(&inputs, &mut of_all)
+                    .unwrap();
+                for start in (1..=text.len()).step_by(7) {
+                    let mut left = MAX_STEPS;
+                    let behind = template.render_borrowed_traced_behind(&inputs, start, &mut left);
+                    let behind = behind.unwrap();
+                    let of_all_behind = all.runs.iter().filter(|run| run.end > start);
+                    assert_eq!(behind.text, text, "{name}");
+                    assert_eq!(left, of_all, "{name}");
+                    let clip = |run: &Run| (run.start.max(start), run.end, run.origin.clone());
+                    let of_behind: Vec<_> = behind.runs.iter().map(clip).collect();
+                    let meant: Vec<_> = of_all_behind.map(clip).collect();
+                    assert_eq!(of_behind, meant, "{name} behind {start}");
+                    cheaper += usize::from(behind.runs.len() < all.runs.len());
+                }
+            }
+        }
+        assert!(cheaper > 0);
+    }
 
     /// Each of our chat templates prints the same with what it printed before and without, and takes the same steps.
     #[test]

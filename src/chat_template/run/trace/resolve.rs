@@ -10,10 +10,19 @@ use super::piece::Piece;
 use super::{Node, NodeKind, Taint, Trace};
 use crate::chat_template::layout::{Layout, Turn, Write};
 use crate::chat_template::origins::{InputPath, InputStep, Origin, Run, Traced};
+use crate::chat_template::run::Told;
 use crate::chat_template::syntax::tree::Tree;
 
 /// How many paths the runs of one render may name beside their first.
 const MAX_NAMED: usize = 1 << 20;
+
+/// Stands for the origin of a run that is not told, until the run goes on to where it is.
+const UNTOLD: Origin = Origin::Source {
+    start: 0,
+    end: 0,
+    from: (0, 0),
+    derived: true,
+};
 
 /// Nodes taken apart, each once.
 struct Resolver<'a> {
@@ -25,14 +34,19 @@ struct Resolver<'a> {
 }
 
 impl Trace {
-    /// Returns the text that a render printed, with its origins; `None` when there are more of them than one render may have.
+    /// Returns the text that a render printed, with as many of its origins as are told; `None` when there are more of them than one render may have.
     pub(in crate::chat_template::run) fn resolve(
         &self,
         tree: &Tree,
         text: String,
         pieces: &[Piece],
         noted: Noted,
+        told: Told,
     ) -> Option<(Traced, Layout)> {
+        let told_behind = match told {
+            Told::Behind(start) => start,
+            Told::Layout => 0,
+        };
         let places = self.nodes.borrow();
         let mut resolver = Resolver {
             places: &places,
@@ -48,23 +62,36 @@ impl Trace {
                 continue;
             }
             let end = start + piece.len as usize;
+            let is_told = end > told_behind;
             // Pieces that continue each other may have had something empty between them.
             if let (Some(before), Some(run)) = (&mut last, runs.last_mut())
                 && before.absorb(piece)
             {
                 run.end = end;
-                run.origin = resolver.origin(tree, before)?;
+                if is_told {
+                    run.origin = resolver.origin(tree, before)?;
+                }
             } else {
-                runs.push(Run {
-                    start,
-                    end,
-                    origin: resolver.origin(tree, piece)?,
-                });
+                // Nothing goes on from the run before any more.
+                if runs.last().is_some_and(|run| run.end <= told_behind) {
+                    runs.pop();
+                }
+                let origin = match is_told {
+                    true => resolver.origin(tree, piece)?,
+                    false => UNTOLD,
+                };
+                runs.push(Run { start, end, origin });
                 last = Some(*piece);
             }
             start = end;
         }
-        let decided_by = resolver.decided(&self.decided.borrow());
+        if runs.last().is_some_and(|run| run.end <= told_behind) {
+            runs.pop();
+        }
+        let decided_by = match told_behind {
+            0 => resolver.decided(&self.decided.borrow()),
+            _ => BTreeSet::new(),
+        };
         let turns = noted.turns.into_iter().map(|turn| Turn {
             start: turn.start,
             end: turn.end,
@@ -143,12 +170,7 @@ impl Resolver<'_> {
                     also: paths.collect(),
                 })
             }
-            NodeKind::Nothing => Some(Origin::Source {
-                start: 0,
-                end: 0,
-                from: (0, 0),
-                derived: true,
-            }),
+            NodeKind::Nothing => Some(UNTOLD),
         }
     }
 

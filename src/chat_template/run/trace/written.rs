@@ -93,6 +93,14 @@ impl Written {
         self.push_of(text, Taint::NONE);
     }
 
+    /// Adds text of whose origin nothing is told.
+    pub(in crate::chat_template::run) fn push_untold(&mut self, text: &str) {
+        self.text.push_str(text);
+        if self.traced.is_some() {
+            self.piece(Piece::written(text.len(), 0, true));
+        }
+    }
+
     /// Adds text that was derived from inputs or, where there are none, from what the template does here.
     #[inline]
     pub(in crate::chat_template::run) fn push_of(&mut self, text: &str, taint: Taint) {
