@@ -15,8 +15,6 @@ mod parts;
 mod rewrite;
 mod seen;
 
-pub(super) use seen::place_of;
-
 use super::calls;
 use super::recorded::Recorded;
 use crate::chat_template::ChatTemplateSource;
