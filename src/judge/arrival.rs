@@ -12,9 +12,11 @@
 //! The work is that of our own search, which says where something has begun; only there the text is searched again. Over six
 //! thousand generated response templates it gave the reference's answer in all but four, which had `\Z` beside a look-ahead.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::pattern::{Captures, Cursor, MatchError, Progress, Window};
+use crate::pattern::{Captures, Cursor, MatchError, Pattern, Progress, Window};
 use crate::response_template::ResponseTemplate;
 
 /// The limit on the bytes that are searched again in one response, each time that something waits in it. Beyond the limit nothing is said.
@@ -34,17 +36,77 @@ pub(super) fn misread(
     prefix: &str,
     response: &str,
     limit: usize,
+    looks: &Looks,
 ) -> Option<String> {
     let text = [prefix, response].concat();
     let characters = response.char_indices().map(|(at, c)| at + c.len_utf8());
     let ends = std::iter::once(0).chain(characters);
     let ends: Vec<usize> = ends.map(|end| prefix.len() + end).collect();
-    let arriving = || Arriving::new(template, &text, limit);
+    let arriving = || Arriving::new(template, &text, limit, looks);
     let all = arriving().read(&[text.len()]).ok()??;
     let pieces = arriving().read(&ends).ok()??;
     let same = all.iter().zip(&pieces).take_while(|(a, b)| a == b).count();
     let other = pieces.get(same).or_else(|| all.get(same))?;
     Some(text[other.span.clone()].to_owned())
+}
+
+/// The longest text in bytes of which is kept what a delimiter finds in it.
+const MAX_LOOK: usize = 96;
+
+/// How many texts are kept at most.
+const MAX_LOOKS: usize = 1 << 14;
+
+/// The matches of one response template's delimiters in texts at hand that are held, and are the same in many responses: the beginnings of
+/// markers.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    /// By the delimiter, by how much of the text it can see before the place from which on it is held, and by whether that is all.
+    known: RefCell<HashMap<(usize, usize, bool), Known>>,
+}
+
+/// Matches, or none, in texts. Their places are counted from the beginning of the text.
+type Known = HashMap<String, Option<Captures>, foldhash::fast::RandomState>;
+
+impl Looks {
+    /// The match of a pattern, which is the delimiter of that index, in a text where none begins before `hold`.
+    fn search(
+        &self,
+        index: usize,
+        pattern: &Pattern,
+        text: &str,
+        hold: usize,
+    ) -> Result<Option<Captures>, MatchError> {
+        let begin = text.floor_char_boundary(hold.saturating_sub(pattern.lookbehind()));
+        let seen = &text[begin..];
+        if seen.len() > MAX_LOOK {
+            return pattern.search(text, hold);
+        }
+        let mut all = self.known.borrow_mut();
+        let known = all.entry((index, hold - begin, begin == 0)).or_default();
+        if let Some(found) = known.get(seen) {
+            let found = found.as_ref();
+            return Ok(found.map(|found| moved(found, |place| place + begin)));
+        }
+        let found = pattern.search(text, hold)?;
+        if known.len() < MAX_LOOKS {
+            let found = found.as_ref();
+            let found = found.map(|found| moved(found, |place| place.saturating_sub(begin)));
+            known.insert(seen.to_owned(), found);
+        }
+        Ok(found)
+    }
+}
+
+/// The match with its places moved.
+fn moved(found: &Captures, to: impl Fn(usize) -> usize) -> Captures {
+    let span = |span: &Range<usize>| to(span.start)..to(span.end);
+    let groups = found.groups.iter();
+    Captures {
+        span: span(&found.span),
+        groups: groups
+            .map(|(name, group)| (name.clone(), group.as_ref().map(span)))
+            .collect(),
+    }
 }
 
 /// A delimiter that was passed: its index in the plan, its place, and the texts of its named groups.
@@ -58,6 +120,7 @@ struct Passed<'t> {
 /// A text as far as the reference has read it.
 struct Arriving<'t> {
     template: &'t ResponseTemplate,
+    looks: &'t Looks,
     text: &'t str,
     position: usize,
     field: Option<usize>,
@@ -67,9 +130,18 @@ struct Arriving<'t> {
     searches: Vec<Option<(Cursor, Progress)>>,
     /// For each delimiter a place and an end, in bytes of the text. Up to the end no match begins at the place or behind it.
     barren: Vec<(usize, usize)>,
+    /// For each delimiter the first match in the whole text that does not begin before a place, once that was searched for.
+    ahead: Vec<Option<Ahead>>,
     passed: Vec<Passed<'t>>,
     /// How many bytes may still be searched again.
     left: usize,
+}
+
+/// The first match in a text that does not begin before a place.
+struct Ahead {
+    from: usize,
+    /// `None` where there is none.
+    span: Option<Range<usize>>,
 }
 
 /// The state of a delimiter in the text at hand.
@@ -81,15 +153,17 @@ enum Sighted {
 }
 
 impl<'t> Arriving<'t> {
-    fn new(template: &'t ResponseTemplate, text: &'t str, limit: usize) -> Self {
+    fn new(template: &'t ResponseTemplate, text: &'t str, limit: usize, looks: &'t Looks) -> Self {
         Self {
             template,
+            looks,
             text,
             position: 0,
             field: template.implicit(),
             opened: false,
             searches: template.plan().sought.iter().map(|_| None).collect(),
             barren: template.plan().sought.iter().map(|_| (0, 0)).collect(),
+            ahead: template.plan().sought.iter().map(|_| None).collect(),
             passed: Vec::new(),
             left: limit,
         }
@@ -202,7 +276,7 @@ impl<'t> Arriving<'t> {
             match self.progress(index, end)? {
                 Progress::Found(found) => Some(found),
                 Progress::Pending { hold } if hold >= end => return Ok(Sighted::Nothing),
-                Progress::Pending { hold } => match self.at_hand(index, end)? {
+                Progress::Pending { hold } => match self.at_hand(index, hold, end)? {
                     Some(found) => Some(found),
                     None => return Ok(Sighted::Waits(hold)),
                 },
@@ -221,21 +295,57 @@ impl<'t> Arriving<'t> {
     /// Returns the match of the delimiter in the text at hand, as if nothing followed.
     ///
     /// A text that is held is searched again with every character. A match that is not in a text is in no beginning of it either, so one
-    /// search further on answers for many characters. Where that search finds something, halving tells the character with which the match
-    /// first appears.
-    fn at_hand(&mut self, index: usize, end: usize) -> Result<Option<Captures>, MatchError> {
+    /// search of the whole text tells where the next match begins, up to where nothing is found. Behind that, one search further on answers
+    /// for many characters: right before the match ends, or as far again as the text is held. Where such a search finds something, halving
+    /// tells the character with which the match first appears.
+    fn at_hand(
+        &mut self,
+        index: usize,
+        hold: usize,
+        end: usize,
+    ) -> Result<Option<Captures>, MatchError> {
         let pattern = &self.template.plan().sought[index].pattern;
         let (text, from) = (self.text, self.position);
         let known = &mut self.barren[index];
         if known.0 <= from && end <= known.1 {
             return Ok(None);
         }
-        let found = pattern.search(&text[..end], from)?;
-        let is_held = found.is_none() && end - from >= LEAST_HELD;
-        if is_held && pattern.grows() {
-            // Searches that take more steps than the shorter text may say nothing.
-            let is_barren = |end: usize| matches!(pattern.search(&text[..end], from), Ok(None));
-            let further = text.floor_char_boundary(end + (end - from));
+        // No match begins before the place from which on the text is held.
+        let search = || self.looks.search(index, pattern, &text[..end], hold);
+        if !pattern.grows() {
+            return search();
+        }
+        let ahead = &mut self.ahead[index];
+        let is_ahead = |ahead: &Ahead| {
+            let next = ahead.span.as_ref();
+            ahead.from <= from && next.is_none_or(|span| from <= span.start)
+        };
+        // A search that takes too many steps says nothing.
+        if !ahead.as_ref().is_some_and(is_ahead) {
+            let found = pattern.search(text, from).ok();
+            *ahead = found.map(|found| Ahead {
+                from,
+                span: found.map(|found| found.span),
+            });
+        }
+        let ahead = ahead.as_ref();
+        if ahead.is_some_and(|ahead| ahead.span.as_ref().is_none_or(|span| end < span.start)) {
+            return Ok(None);
+        }
+        let found = search()?;
+        if found.is_some() {
+            return Ok(found);
+        }
+        // Searches that take more steps than the shorter text may say nothing.
+        let is_barren = |end: usize| matches!(pattern.search(&text[..end], from), Ok(None));
+        let last = ahead.and_then(|ahead| ahead.span.as_ref()?.end.checked_sub(1));
+        let last = last.map(|last| text.floor_char_boundary(last));
+        let held = text.floor_char_boundary(end + (end - from));
+        let further = match last.filter(|last| end < *last) {
+            Some(last) => Some(last),
+            None => (end - from >= LEAST_HELD).then_some(held),
+        };
+        if let Some(further) = further {
             let (mut barren, mut fertile) = (end, further);
             if is_barren(further) {
                 barren = further;
@@ -292,7 +402,7 @@ mod tests {
     fn misread_in(fields: &str, prefix: &str, response: &str) -> Option<String> {
         let document = format!(r#"{{"start_anchor": "A:", "fields": {{{fields}}}}}"#);
         let template = ResponseTemplate::from_json(&document).expect("a response template");
-        misread(&template, prefix, response, MAX_SEARCHED)
+        misread(&template, prefix, response, MAX_SEARCHED, &Looks::default())
     }
 
     /// Delimiters that `docs/differences.md` names, and others like them that are read alike.
@@ -388,9 +498,91 @@ mod tests {
             ("{}".repeat(90), [false, true]),
         ] {
             let response = format!("<t>So <c>{body}</c> it is</t>No.");
+            let looks = Looks::default();
             let found = [MAX_SEARCHED, MAX_SEARCHED_AT_LENGTH]
-                .map(|limit| misread(&template, "", &response, limit).is_some());
+                .map(|limit| misread(&template, "", &response, limit, &looks).is_some());
             assert_eq!(found, limits, "{body}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_of_a_text_is_kept_with_where_it_is_held() {
+        let looks = Looks::default();
+        let pattern = Pattern::regex("(?<!b)a").expect("a pattern");
+        for (text, hold, place) in [
+            ("aba", 0, Some(0)),
+            ("aba", 1, None),
+            ("aba", 0, Some(0)),
+            ("longer aba", 7, Some(7)),
+            ("longer aba", 8, None),
+            ("other, longer aba", 14, Some(14)),
+        ] {
+            let found = looks.search(0, &pattern, text, hold);
+            assert_eq!(found, pattern.search(text, hold), "{text} from {hold}");
+            let start = found.expect("no limit").map(|found| found.span.start);
+            assert_eq!(start, place, "{text} from {hold}");
+        }
+    }
+
+    /// Whatever is known of other ends and of other responses, what is found in the text at hand is what a search of it finds.
+    #[test]
+    fn the_text_at_hand_is_searched_as_if_nothing_were_known() {
+        let opens = [
+            r"<q>\\s*(?:</q>)?",
+            r"(?:<q>\\s*)?<b>(?P<n>[a-c]+)",
+            r"(?=<q>(?:(?!</b>).)*</q><b>)",
+            r"<q>(?!</q>)",
+            r"(?<=</q>\\s{0,2})(?=<b>a|</b>\\s*\\Z)",
+            r"</b>(?:\\s*</q>|<(?:/(?:q)?)?\\Z)?",
+        ];
+        let pieces = [
+            "<q>",
+            "</q>",
+            "<b>",
+            "</b>",
+            "<",
+            "</",
+            "a",
+            "bc",
+            " ",
+            "é",
+            "<q>a</q><b>",
+        ];
+        let mut seed = 7usize;
+        let mut below = |limit: usize| {
+            seed = seed.wrapping_mul(0x5DEE_CE66D).wrapping_add(11) & ((1 << 48) - 1);
+            (seed >> 17) % limit
+        };
+        for open in opens {
+            let transform = match open.contains("?P<n>") {
+                true => r#", "transform": {"n": "{n}"}"#,
+                false => "",
+            };
+            let document = format!(
+                r#"{{"start_anchor": "A:", "fields": {{"x": {{"open_pattern": "{open}", "close": "!"{transform}}}, "content": {{}}}}}}"#
+            );
+            let template = ResponseTemplate::from_json(&document).expect("a response template");
+            let looks = Looks::default();
+            for _ in 0..300 {
+                let text: String = (0..below(14))
+                    .map(|_| pieces[below(pieces.len())])
+                    .collect();
+                let mut arriving = Arriving::new(&template, &text, MAX_SEARCHED, &looks);
+                let index = arriving.template.plan().counting(arriving.field)[0];
+                let pattern = &template.plan().sought[index].pattern;
+                for end in (1..=text.len()).filter(|end| text.is_char_boundary(*end)) {
+                    let Ok(Progress::Pending { hold }) = arriving.progress(index, end) else {
+                        break;
+                    };
+                    if hold < end {
+                        let found = arriving.at_hand(index, hold, end);
+                        let meant = pattern.search(&text[..end], arriving.position);
+                        assert_eq!(found, meant, "{open} in {text:?} up to {end}");
+                    } else {
+                        arriving.pass_over(hold);
+                    }
+                }
+            }
         }
     }
 

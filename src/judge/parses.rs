@@ -46,6 +46,8 @@ pub(super) struct Parses {
     known: RefCell<HashMap<String, Vec<Known>>>,
     /// The lists of tools that were seen, of which there are few.
     tools: RefCell<Vec<Rc<[Value]>>>,
+    /// The matches of its delimiters in texts that are held.
+    looks: arrival::Looks,
 }
 
 /// A parse of a response, with the inputs that it depends on.
@@ -69,6 +71,7 @@ impl Parses {
             scrutiny,
             known: RefCell::default(),
             tools: RefCell::default(),
+            looks: arrival::Looks::default(),
         }
     }
 
@@ -138,7 +141,7 @@ impl Parses {
             Scrutiny::EverySize => arrival::MAX_SEARCHED_AT_LENGTH,
             Scrutiny::Whole | Scrutiny::Pieces => arrival::MAX_SEARCHED,
         };
-        let find = || arrival::misread(&self.template, prompted, response, limit);
+        let find = || arrival::misread(&self.template, prompted, response, limit, &self.looks);
         let error = misread.get_or_insert_with(find).as_deref().map(|misread| {
             format!(
                 "transformers, fed one character at a time, reads {} otherwise",

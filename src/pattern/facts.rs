@@ -46,19 +46,54 @@ pub struct Facts {
 /// Returns true if a match of the node remains a match when more text follows, though it may end elsewhere then. A node that asks that
 /// nothing follows does not grow. Nor does one that takes only the first way in which it matches, since more text may open another way.
 pub(super) fn grows(node: &Node) -> bool {
+    grows_before(node, 0)
+}
+
+/// As [`grows`], of a node behind which a match has at least so many characters.
+fn grows_before(node: &Node, behind: usize) -> bool {
     match node {
         Node::Empty | Node::Char(_) | Node::Class(_) => true,
         Node::Assert(assert) => matches!(
             assert,
             Assert::Start | Assert::LineStart | Assert::WordStart { .. }
         ),
-        Node::Concat(nodes) | Node::Alternation(nodes) => nodes.iter().all(grows),
-        Node::Repeat(repeat) => repeat.kind != RepeatKind::Possessive && grows(&repeat.node),
-        Node::Group(_, node) => grows(node),
+        Node::Concat(nodes) => {
+            let mut behind = behind;
+            nodes.iter().rev().all(|node| {
+                let grows = grows_before(node, behind);
+                behind = behind.saturating_add(node.min_chars());
+                grows
+            })
+        }
+        Node::Alternation(nodes) => nodes.iter().all(|node| grows_before(node, behind)),
+        Node::Repeat(repeat) => {
+            repeat.kind != RepeatKind::Possessive && grows_before(&repeat.node, behind)
+        }
+        Node::Group(_, node) => grows_before(node, behind),
         // The text before a place does not change any more.
-        Node::Look(look) => (look.behind || !look.negative) && grows(&look.node),
+        Node::Look(look) if look.behind => grows(&look.node),
+        Node::Look(look) if look.negative => is_decided_within(&look.node, behind),
+        Node::Look(look) => grows(&look.node),
         Node::Atomic(_) | Node::Backreference { .. } | Node::Conditional(_) => false,
     }
+}
+
+/// Returns true if a match of the node depends on nothing but the text that it takes.
+fn depends_on_itself(node: &Node) -> bool {
+    !any(node, &|node| match node {
+        Node::Assert(_)
+        | Node::Look(_)
+        | Node::Atomic(_)
+        | Node::Backreference { .. }
+        | Node::Conditional(_) => true,
+        Node::Repeat(repeat) => repeat.kind == RepeatKind::Possessive,
+        _ => false,
+    })
+}
+
+/// Returns true if so many characters, whatever they are, tell whether the node matches at their beginning.
+fn is_decided_within(node: &Node, characters: usize) -> bool {
+    depends_on_itself(node) && node.max_chars().is_some_and(|most| most <= characters)
 }
 
 /// How many texts [`Facts::samples`] gives at most.
@@ -104,15 +139,7 @@ impl Facts {
     /// Returns true if a match depends on nothing but the text that it takes: no look-around, no conditions on the place, no
     /// choice that is final before the match is.
     pub fn is_plain(&self) -> bool {
-        !any(&self.node, &|node| match node {
-            Node::Assert(_)
-            | Node::Look(_)
-            | Node::Atomic(_)
-            | Node::Backreference { .. }
-            | Node::Conditional(_) => true,
-            Node::Repeat(repeat) => repeat.kind == RepeatKind::Possessive,
-            _ => false,
-        })
+        depends_on_itself(&self.node)
     }
 
     /// Why a search for the pattern in arriving text holds that text back without a bound; `None` where nothing says that
@@ -456,6 +483,27 @@ mod tests {
             (r"\b", Emptiness::Sometimes),
         ] {
             assert_eq!(facts(source).emptiness(), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn a_match_goes_on_where_what_follows_cannot_change_it() {
+        for (source, expected) in [
+            (r"<a>\s*(?:</b>)?", true),
+            (r"(?<!x)<a>(?=.*?</b>)", true),
+            (r"<a>(?!<b>)", false),
+            (r"<a>(?!<b>)...", true),
+            (r"<a>(?!<b>)..", false),
+            (r"(?=<a>(?:(?!<b>).)*</a>)", true),
+            (r"(?=<a>(?:(?!<long>).)*</a>)", false),
+            (r"<a>(?!<b>|<c)...|<d>", true),
+            (r"<a>(?!<b>*)...........", false),
+            (r"<a>(?!b\b)...", false),
+            (r"<a>\s*\Z", false),
+            (r"<a>(?>b|bc)d", false),
+        ] {
+            let pattern = Pattern::regex(source).expect("a pattern");
+            assert_eq!(pattern.grows(), expected, "{source}");
         }
     }
 
