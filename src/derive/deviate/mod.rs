@@ -24,6 +24,7 @@ use crate::response_template::ResponseTemplate;
 use crate::value::Value;
 
 use marked::Marked;
+use unclaimed::Readings;
 pub use unclaimed::{UnclaimedCount, UnclaimedCounts, UnclaimedExample};
 
 /// How many responses of each shape are changed.
@@ -192,9 +193,10 @@ pub(in crate::derive) fn tried(
     ends: &[String],
 ) -> Tried {
     let cases = chosen(cases);
+    let mut readings = Readings::by(template);
     let mut unclaimed = UnclaimedCounts::default();
     for case in &cases {
-        unclaimed.count(template, case);
+        unclaimed.count(&mut readings, case);
     }
     let marked: Vec<Marked<'_>> = cases
         .iter()
@@ -213,11 +215,17 @@ pub(in crate::derive) fn tried(
             .filter_map(|one| change::changed(deviation, one, &marked, ends, template));
         for case in changed {
             verdict.tried += 1;
-            unclaimed.deviations.count(template, &case, &case.response);
+            let reading = unclaimed
+                .deviations
+                .count(&mut readings, &case, &case.response);
             let size = |found: &Counterexample| found.response.len();
             let smallest = verdict.smallest.as_ref();
             let is_smallest = smallest.is_none_or(|found| size(found) > case.response.len());
-            let (mut parsed, mut error) = judge::parse(template, &case, Scrutiny::Whole);
+            // What is read to its end and parses everywhere is read alike where a region that does not parse ends it.
+            let (mut parsed, mut error) = match reading.filter(|reading| reading.is_whole) {
+                Some(reading) => (reading.message.clone(), None),
+                None => judge::parse(template, &case, Scrutiny::Whole),
+            };
             let mut is_back = error.is_none() && judge::says_the_same(&parsed, &case.message);
             // Our parser gives one answer however a response is cut. That transformers, a character at a time, reads a deviation as we do is
             // tried with one response of each deviation alone, since it costs five times as much as reading the whole.

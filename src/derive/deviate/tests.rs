@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::marked::Marked;
+use super::unclaimed::{Readings, UnclaimedCount};
 use super::{Deviation, DeviationVerdict, change};
 use crate::chat_template;
 use crate::derive::{Options, Report, derive};
 use crate::judge::Case;
 use crate::parser::parse_response;
 use crate::response_template::ResponseTemplate;
-use crate::value::Value;
+use crate::value::{Value, json};
 
 /// Reasoning, content and calls, each between markers; `{CALLS}` stands for what writes the calls.
 const CHAT: &str = r#"
@@ -191,4 +192,44 @@ fn json_around_a_call_is_changed_where_it_is() {
     );
     let more = verdict(&report, Deviation::JsonMember).unwrap();
     assert!(more.tried > 0, "{more:?}");
+}
+
+/// A response comes up in several cases, and is read by what a parser has read before it and by the tools' types.
+#[test]
+fn a_reading_is_kept_with_its_prompt_and_its_tools() {
+    let document = r#"{"start_anchor": "A:", "fields": {
+        "tool_calls": {"open_pattern": "<(?P<name>f) ", "close": ">", "repeats": true, "content": "xml-inline",
+            "content_args": {"tag_pattern": "(?P<key>\\w)=(?P<value>\\d)"},
+            "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}},
+        "content": {"close": "<end>"}}}"#;
+    let template = Arc::new(ResponseTemplate::from_json(document).unwrap());
+    let tools = |kind: &str| {
+        let tool = format!(
+            r#"[{{"type": "function", "function": {{"name": "f",
+                "parameters": {{"type": "object", "properties": {{"n": {{"type": "{kind}"}}}}}}}}}}]"#
+        );
+        json::parse(&tool).unwrap().as_array().unwrap().to_vec()
+    };
+    let mut readings = Readings::by(&template);
+    let mut read = |prefix: &str, tools: Vec<Value>| {
+        let case = Case {
+            prefix: prefix.to_owned(),
+            response: "<f n=1>Hi<end>".to_owned(),
+            tools,
+            message: Value::Null,
+        };
+        let reading = UnclaimedCount::default().count(&mut readings, &case, &case.response);
+        let reading = reading.unwrap();
+        assert!(reading.is_whole);
+        json::to_string(&reading.message)
+    };
+    for _ in 0..2 {
+        let number = read("A:", tools("integer"));
+        assert!(number.contains(r#"{"n": 1}"#), "{number}");
+        assert_eq!(read("more A:", tools("integer")), number);
+        let text = read("A:", tools("string"));
+        assert!(text.contains(r#"{"n": "1"}"#), "{text}");
+        let behind = read("A:<f n=2>", tools("integer"));
+        assert!(behind.contains(r#"{"n": 2}"#), "{behind}");
+    }
 }

@@ -1,5 +1,7 @@
 //! Text that is in no field, counted over all that deviations are tried on.
 
+use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -7,7 +9,7 @@ use serde::Serialize;
 use crate::judge::{self, Case};
 use crate::parser::{OnError, Options, ResponseParser, UnclaimedCause};
 use crate::response_template::ResponseTemplate;
-use crate::value::Value;
+use crate::value::{Value, are_identical};
 
 /// How often a response is cut short.
 const CUTS: usize = 12;
@@ -74,32 +76,32 @@ impl UnclaimedCounts {
     }
 
     /// Counts a response as it was rendered, and cut short.
-    pub(super) fn count(&mut self, template: &Arc<ResponseTemplate>, case: &Case) {
-        self.renders.count(template, case, &case.response);
+    pub(super) fn count(&mut self, readings: &mut Readings<'_>, case: &Case) {
+        self.renders.count(readings, case, &case.response);
         let ends = case.response.char_indices().map(|(at, _)| at);
         let step = case.response.chars().count().div_ceil(CUTS).max(1);
         for end in ends.skip(1).step_by(step) {
-            self.cuts.count(template, case, &case.response[..end]);
+            self.cuts.count(readings, case, &case.response[..end]);
         }
     }
 }
 
 impl UnclaimedCount {
-    /// Counts a response to the prompt of a case. Returns the message that it parses to, without regions that do not; `None` where it is not
-    /// read to its end.
+    /// Counts a response to the prompt of a case, and returns how it is read; `None` where it is not read to its end.
     pub(super) fn count(
         &mut self,
-        template: &Arc<ResponseTemplate>,
+        readings: &mut Readings<'_>,
         case: &Case,
         response: &str,
-    ) -> Option<Value> {
+    ) -> Option<Rc<Reading>> {
         self.tried += 1;
-        let (message, lost) = read(template, case, response)?;
+        let reading = readings.of(case, response)?;
         // A marker that the parser passed over is no lost text where the message comes back whole.
         let is_marker = |one: &Lost| {
-            one.cause == UnclaimedCause::PassedOver && judge::says_the_same(&message, &case.message)
+            one.cause == UnclaimedCause::PassedOver
+                && judge::says_the_same(&reading.message, &case.message)
         };
-        let mut lost = lost.into_iter();
+        let mut lost = reading.lost.iter();
         let lost = lost.find(|one| !one.is_under_way(response) && !is_marker(one));
         if let Some(Lost { text, cause, .. }) = lost {
             self.lost += 1;
@@ -107,16 +109,72 @@ impl UnclaimedCount {
             if smallest.is_none_or(|smallest| smallest.response.len() > response.len()) {
                 self.smallest = Some(UnclaimedExample {
                     response: response.to_owned(),
-                    text,
-                    cause,
+                    text: text.clone(),
+                    cause: *cause,
                 });
             }
         }
-        Some(message)
+        Some(reading)
+    }
+}
+
+/// A response as it was read.
+#[derive(Debug)]
+pub(super) struct Reading {
+    /// The message, without regions that do not parse.
+    pub(super) message: Value,
+    /// True if every region parses.
+    pub(super) is_whole: bool,
+    /// The texts that are in no field, white space aside.
+    lost: Vec<Lost>,
+}
+
+/// The readings of responses by one response template. The same response comes up in several cases, and is read once.
+pub(super) struct Readings<'t> {
+    template: &'t Arc<ResponseTemplate>,
+    known: HashMap<String, Vec<Known>>,
+}
+
+/// A reading, with what it depends on beside the response.
+struct Known {
+    /// The part of the prompt that a parser reads.
+    prompted: String,
+    tools: Vec<Value>,
+    reading: Option<Rc<Reading>>,
+}
+
+impl<'t> Readings<'t> {
+    /// Nothing was read yet.
+    pub(super) fn by(template: &'t Arc<ResponseTemplate>) -> Self {
+        Self {
+            template,
+            known: HashMap::new(),
+        }
+    }
+
+    /// Reads a response to the prompt of a case now, or returns how it was read before; `None` where it is not read to its end.
+    fn of(&mut self, case: &Case, response: &str) -> Option<Rc<Reading>> {
+        let prompted = self.template.after_last_anchor(&case.prefix);
+        let prompted = prompted.unwrap_or(&case.prefix);
+        let mut known = self.known.get(response).into_iter().flatten();
+        let known =
+            known.find(|of| of.prompted == prompted && are_identical(&of.tools, &case.tools));
+        if let Some(known) = known {
+            return known.reading.clone();
+        }
+        let reading = read(self.template, case, response).map(Rc::new);
+        let of_response = self.known.entry(response.to_owned()).or_default();
+        of_response.push(Known {
+            prompted: prompted.to_owned(),
+            tools: case.tools.clone(),
+            reading: reading.clone(),
+        });
+        reading
     }
 }
 
 /// A text that is in no field.
+#[derive(Debug)]
 struct Lost {
     text: String,
     end: usize,
@@ -130,12 +188,7 @@ impl Lost {
     }
 }
 
-/// The message that a response parses to, and the texts of it that are in no field, white space aside.
-fn read(
-    template: &Arc<ResponseTemplate>,
-    case: &Case,
-    response: &str,
-) -> Option<(Value, Vec<Lost>)> {
+fn read(template: &Arc<ResponseTemplate>, case: &Case, response: &str) -> Option<Reading> {
     let options = Options {
         on_error: OnError::Keep,
         ..Options::default()
@@ -153,5 +206,9 @@ fn read(
         cause: one.cause,
     });
     let lost = lost.collect();
-    Some((Value::Object(parser.into_message()), lost))
+    Some(Reading {
+        lost,
+        is_whole: parser.malformed().is_empty(),
+        message: Value::Object(parser.into_message()),
+    })
 }
