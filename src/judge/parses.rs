@@ -46,7 +46,7 @@ pub(super) struct Parses {
     known: RefCell<HashMap<String, Vec<Known>>>,
     /// The lists of tools that were seen, of which there are few.
     tools: RefCell<Vec<Rc<[Value]>>>,
-    /// What its delimiters were found to match in texts that are held.
+    /// The matches of its delimiters in texts that are held.
     looks: arrival::Looks,
 }
 

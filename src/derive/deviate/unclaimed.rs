@@ -118,7 +118,7 @@ impl UnclaimedCount {
     }
 }
 
-/// What a response parses to.
+/// A response as it was read.
 #[derive(Debug)]
 pub(super) struct Reading {
     /// The message, without regions that do not parse.
