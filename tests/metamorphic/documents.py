@@ -125,7 +125,8 @@ def differences(expected, found, path=()):
 
 
 def with_keys(document, names):
-    """The document with other keys in the JSON that a chat template writes by hand: `"name":\\s*` becomes `"zoba":\\s*`.
+    """The document with other keys in the JSON that a chat template writes by hand: `"name":\\s*` becomes `"zoba":\\s*`, and so does each of
+    several that may stand in one place, as in `(?:"name"|"id")\\s*:`.
 
     A call's object that is taken whole (`{content}`) is one whose keys are those of a message; with other keys each is named
     (`{content.zoba}`). Both are written in the second way here."""
@@ -133,7 +134,7 @@ def with_keys(document, names):
     def key(match):
         return f'"{names.get(match[1], match[1])}"'
 
-    changed = walked(document, lambda text, is_pattern: re.sub(r'"(\w+)"(?=(?:\\s\*|\s)*:)', key, text))
+    changed = walked(document, lambda text, is_pattern: re.sub(r'"(\w+)"(?=(?:\|"\w+")*\)?(?:\\s\*|\s)*:)', key, text))
     fields = {name: with_placeholders(field, names) for name, field in changed.get("fields", {}).items()}
     return {**changed, "fields": fields} if "fields" in changed else changed
 

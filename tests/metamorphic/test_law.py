@@ -209,6 +209,8 @@ class Documents(unittest.TestCase):
         named = documents.with_keys(whole, names)["fields"]["f"]
         self.assertEqual(named["open_pattern"], r'"n1":\s*"(?P<name>x)')
         self.assertEqual(named["transform"]["function"], {"name": "{content.n1}", "arguments": "{content.a1}"})
+        either = {"fields": {"f": {"open_pattern": r'\{\s*(?:"name"|"arguments")\s*:|"name"'}}}
+        self.assertEqual(documents.with_keys(either, names)["fields"]["f"]["open_pattern"], r'\{\s*(?:"n1"|"a1")\s*:|"name"')
         each = {"fields": {"f": {"transform": {"function": {"name": "{name}"}}, "transform_each": True}}}
         self.assertEqual(documents.with_keys(each, names)["fields"]["f"]["transform"], {"function": {"name": "{n1}"}})
 
