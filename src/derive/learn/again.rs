@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::CONTENT_KEY;
-use super::widening;
+use super::split;
 use crate::derive::compare::pattern::{SPACE, bounded, plain};
 use crate::judge::{self, Case, Scrutiny};
 use crate::parser::{self, Edge};
@@ -115,8 +115,8 @@ fn twice(document: &Document, reasoning: &str, side: Edge) -> Option<Twice> {
     let mut changed = document.clone();
     let field = changed.fields.get(reasoning)?;
     let own = match side {
-        Edge::Open => plain(&widening::source(field.open.as_ref()?))?,
-        Edge::Close => plain(&widening::source(field.close.as_ref()?))?,
+        Edge::Open => plain(&split::source(field.open.as_ref()?))?,
+        Edge::Close => plain(&split::source(field.close.as_ref()?))?,
     };
     let behind = bounded(&format!("{own}{SPACE}"));
     let (field, way) = match side {
@@ -128,7 +128,7 @@ fn twice(document: &Document, reasoning: &str, side: Edge) -> Option<Twice> {
         return None;
     }
     let close = match &field.close {
-        Some(close) => widening::either(&widening::source(close), &way),
+        Some(close) => split::either(&split::source(close), &way),
         None => way,
     };
     field.close = Some(Delimiter::pattern(close));
