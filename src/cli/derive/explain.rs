@@ -48,6 +48,15 @@ pub(super) fn explanation(report: &Report, wanted: &str, verbosity: Verbosity) -
         .filter(|decision| is_meant(decision.name))
         .cloned()
         .collect();
+    if markers.is_empty()
+        && settled.is_empty()
+        && let Some(responses) = report.responses.as_ref().filter(|_| is_meant("response"))
+    {
+        return format!(
+            "\n  all {} responses are read as the chat template renders, and nothing was learnt from them\n",
+            responses.given
+        );
+    }
     if markers.is_empty() && settled.is_empty() {
         return unknown(report, wanted);
     }

@@ -118,6 +118,7 @@ impl Amended {
             recorded: &recorded,
             constants,
             engines,
+            gaps: Vec::new(),
         };
         let (document, template) = (self.document.clone(), self.template()?);
         let cases = &self.proof.judgement.cases;

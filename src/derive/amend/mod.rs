@@ -168,6 +168,15 @@ impl Amended {
         fields.any(|field| field.open.is_none())
     }
 
+    /// Returns true if a response template gives the recorded responses that are read right their messages still.
+    fn reads_recorded(&self, document: &Document) -> bool {
+        let Ok(template) = ResponseTemplate::from_value(&document.to_value()).map(Arc::new) else {
+            return false;
+        };
+        let mut read = self.read.iter().map(|(_, case)| case);
+        read.all(|case| judge::parse_whole(&template, case) == case.message)
+    }
+
     fn take(&mut self, document: Document, proof: Proof, code: &'static str, told: String) {
         (self.document, self.proof) = (document, proof);
         self.findings.push(Finding::info(code, told));
@@ -277,6 +286,7 @@ impl Amended {
             prompts: prompts.collect(),
             constants: learn::Constants::new(pieces, source.tokens.special.clone()),
             engines: &options.engines,
+            gaps: learn::known_gaps(&self.proof.judgement.cases),
         };
         let shown = learn::unshown(source, recorded, &self.document).and_then(|unshown| {
             let options = Options {
@@ -343,6 +353,7 @@ impl Amended {
     pub(super) fn end_unclosed_calls(&mut self, bench: &Bench<'_>, engines: &[Engine]) {
         let cases = &self.proof.judgement.cases;
         let ended = learn::ended_by_what_follows(engines, &self.document, cases, bench.scrutiny);
+        let ended = ended.filter(|(document, _)| self.reads_recorded(document));
         if let Some((document, told)) = ended {
             self.document = document;
             let told = format!("models leave out what closes a call; so it also ends {told}");
@@ -387,7 +398,7 @@ impl Amended {
         let cases = &self.proof.judgement.cases;
         let opened =
             learn::opened_at_their_body(engines, &self.document, &body, cases, bench.scrutiny);
-        if let Some(document) = opened {
+        if let Some(document) = opened.filter(|document| self.reads_recorded(document)) {
             self.document = document;
             let told = "a model may mention in a text what opens a call; so a call opens only where its body begins";
             self.findings

@@ -310,7 +310,7 @@ pub(super) fn appraise(
     spots.sort_by_key(|spot| (spot.span.start, spot.span.end));
     // A call that stood in text which was not understood has to be read as a call, and not to be taken into a text.
     let mut calls: Vec<Spotted> = wanted.to_vec();
-    let found = calls::spotted(template, recorded, &spots);
+    let found = calls::spotted(template, recorded, &spots, &message, constants);
     calls.extend(found.into_iter().filter(|call| !wanted.contains(call)));
     let is_missed = |call: &&Spotted| !call.is_in(message.get(CALLS_KEY));
     let missed: Vec<Spotted> = calls.iter().filter(is_missed).cloned().collect();

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::time::Duration;
 
+use super::constants::Constants;
 use super::recorded::Recorded;
 use super::spot::Spot;
 use crate::derive::probe::CALLS_KEY;
@@ -36,8 +37,12 @@ pub(super) struct Spotted {
     pub(super) body: Range<usize>,
     /// The name of the function that is called.
     pub(super) called: String,
-    /// The JSON object.
+    /// The JSON object; null where the arguments stand apart.
     pub(super) object: Value,
+    /// The bytes at which the names of arguments stand, where these stand apart.
+    pub(super) keys: Vec<Range<usize>>,
+    /// The names of these arguments.
+    pub(super) named: Vec<String>,
 }
 
 impl Spotted {
@@ -52,7 +57,15 @@ impl Spotted {
         calls.iter().any(|call| {
             let plain = plain_call(call, false);
             let arguments = plain.get("arguments");
-            let is_object = arguments == Some(&self.object);
+            let has_all = |arguments: &Map| {
+                !self.named.is_empty()
+                    && self
+                        .named
+                        .iter()
+                        .all(|key| arguments.contains_key(key.as_str()))
+            };
+            let is_object = arguments == Some(&self.object)
+                || arguments.and_then(Value::as_object).is_some_and(has_all);
             let members = self.object.as_object();
             let has_it = members
                 .is_some_and(|members| members.values().any(|member| Some(member) == arguments));
@@ -71,8 +84,16 @@ pub(super) fn spotted(
     template: &ResponseTemplate,
     recorded: &Recorded,
     spots: &[Spot],
+    message: &Map,
+    constants: &Constants<'_>,
 ) -> Vec<Spotted> {
-    if spots.is_empty() {
+    let is_in_name = |name: &str| {
+        let calls = message.get(CALLS_KEY).and_then(Value::as_array);
+        let mut names = calls.unwrap_or_default().iter().filter_map(name_of);
+        names.any(|called| called != name && called.contains(name))
+    };
+    let may_be_said = recorded.expected.is_none() && !recorded.tools.is_empty();
+    if spots.is_empty() && !may_be_said {
         return Vec::new();
     }
     let text = recorded.response.as_str();
@@ -83,6 +104,16 @@ pub(super) fn spotted(
             continue;
         }
         let Some(body) = body(text, &name, &recorded.tools) else {
+            let apart = apart(text, &name, &recorded.tools).filter(|_| may_be_said);
+            let is_near = |call: &Spotted| {
+                let mut spots = spots.iter();
+                is_in_name(&call.called)
+                    || spots.any(|spot| {
+                        spot.span.end + MAX_GAP >= call.name.start
+                            && spot.span.start <= call.body.end + MAX_GAP
+                    })
+            };
+            found.extend(apart.filter(is_near));
             continue;
         };
         let Ok(object) = json::parse(&text[body.clone()]) else {
@@ -94,6 +125,8 @@ pub(super) fn spotted(
             body,
             called,
             object,
+            keys: Vec::new(),
+            named: Vec::new(),
         };
         let before = text[..call.start()]
             .trim_end_matches(python::is_space)
@@ -107,11 +140,85 @@ pub(super) fn spotted(
         };
         let is_near =
             |spot: &Spot| spot.span.start <= behind && (before <= spot.span.end || is_before(spot));
-        if spots.iter().any(is_near) {
+        let is_said = || may_be_said && is_plain(&call, recorded, constants);
+        if spots.iter().any(is_near) || is_said() {
             found.push(call);
         }
     }
     found
+}
+
+/// The call of a tool whose name is followed by the names of all arguments that it requires, each by itself.
+fn apart(text: &str, name: &Range<usize>, tools: &[Value]) -> Option<Spotted> {
+    let called = &text[name.clone()];
+    let tool = tools.iter().find(|tool| name_of(tool) == Some(called))?;
+    let parameters = tool.get("function").unwrap_or(tool).get("parameters")?;
+    let required = parameters.get("required").and_then(Value::as_array)?;
+    let mut keys: Vec<Range<usize>> = Vec::new();
+    for key in required.iter().filter_map(Value::as_str) {
+        let near = text[name.end..].match_indices(key);
+        let mut spans = near.map(|(at, key)| name.end + at..name.end + at + key.len());
+        let last = keys.last().map_or(name.end, |last| last.end);
+        let span = spans.find(|span| !is_amid(text, span))?;
+        (span.start <= last + MAX_BETWEEN).then_some(())?;
+        keys.push(span);
+    }
+    keys.sort_by_key(|key| key.start);
+    let (first, last) = (keys.first()?, keys.last()?);
+    // Between the two is what the format writes, and no prose.
+    let between = text[name.end..first.start].trim_matches(python::is_space);
+    if between.is_empty() || is_prose(between) {
+        return None;
+    }
+    Some(Spotted {
+        name: name.clone(),
+        body: name.end..last.end,
+        called: called.to_owned(),
+        object: Value::Null,
+        named: keys
+            .iter()
+            .map(|key| text[key.clone()].to_owned())
+            .collect(),
+        keys,
+    })
+}
+
+/// Returns true if an object is plainly a call, although it stands in a text: the tool takes it, and no prose follows it.
+fn is_plain(call: &Spotted, recorded: &Recorded, constants: &Constants<'_>) -> bool {
+    let fits = |object: &Value| {
+        let arguments = object.as_object();
+        arguments.is_some_and(|arguments| {
+            !arguments.is_empty() && fits(&call.called, arguments, &recorded.tools)
+        })
+    };
+    let is_taken = match call.is_whole() {
+        true => {
+            let members = call.object.as_object().into_iter().flatten();
+            members.map(|(_, member)| member).any(fits)
+        }
+        false => fits(&call.object),
+    };
+    let behind = &recorded.response[call.body.end..];
+    // Another call may follow.
+    let next = behind.find('{').unwrap_or(behind.len());
+    let mut rest = behind[..next].to_owned();
+    for span in constants.find(&rest.clone()).into_iter().rev() {
+        rest.replace_range(span, " ");
+    }
+    is_taken && !is_prose(rest.trim_matches(python::is_space))
+}
+
+/// Returns true if a text is more like a sentence than like a marker: it ends like one, or has several words and nothing else.
+fn is_prose(text: &str) -> bool {
+    text.ends_with(['.', '!', '?', ',', ';']) || has_sentence(text)
+}
+
+/// Returns true if several words of letters follow one another in a text.
+pub(super) fn has_sentence(text: &str) -> bool {
+    let is_plain = |word: &&str| word.chars().all(char::is_alphabetic);
+    let words = text.split(python::is_space).filter(|word| !word.is_empty());
+    let words: Vec<&str> = words.collect();
+    words.windows(3).any(|three| three.iter().all(is_plain))
 }
 
 /// Returns the bytes at which names of tools stand: of the tools that are given, or, where none are, the texts in the place of a name.
@@ -225,6 +332,12 @@ fn fits(name: &str, arguments: &Map, tools: &[Value]) -> bool {
     required.unwrap_or_default().iter().all(is_there)
         && (is_open
             || named.is_none_or(|named| arguments.keys().all(|key| named.contains_key(key))))
+}
+
+/// How many calls a message has.
+pub(super) fn count(message: &Value) -> usize {
+    let calls = message.get(CALLS_KEY).and_then(Value::as_array);
+    calls.map_or(0, <[Value]>::len)
 }
 
 /// The name of a tool or of a call.

@@ -18,16 +18,23 @@ mod again;
 mod appraise;
 mod between;
 mod calls;
+mod changes;
 mod claim;
 mod constants;
+mod ended;
+mod gaps;
 mod heads;
 mod identity;
+mod items;
 mod lined;
 mod opened;
 mod propose;
+mod quoted;
 mod recorded;
 mod report;
+mod spelled;
 mod spot;
+mod supposed;
 #[cfg(test)]
 mod tests;
 mod twice;
@@ -37,11 +44,10 @@ mod widening;
 
 use std::sync::Arc;
 
-use crate::derive::compare::text;
 use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::CALLS_KEY;
 use crate::judge::{self, Case, Scrutiny};
-use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
+use crate::response_template::{Document, Engine, ResponseTemplate};
 use crate::value::{Map, Value, python};
 
 pub(in crate::derive) use again::{Again, written_again};
@@ -49,15 +55,19 @@ use appraise::{Appraised, Shortfall, appraise};
 pub(in crate::derive) use between::parted_by_text;
 pub(in crate::derive) use claim::claimed;
 pub(in crate::derive) use constants::Constants;
+pub(in crate::derive) use ended::ended;
+pub(in crate::derive) use gaps::{Gap, known as known_gaps};
 pub(in crate::derive) use lined::{lined, reads_many};
 pub(in crate::derive) use opened::opened_at_their_body;
+use quoted::Quoted;
 pub use recorded::Recorded;
 pub use report::{Addition, Responses, Short, Widening};
+use spelled::Spelling;
 pub(in crate::derive) use twice::opened_twice;
 pub(in crate::derive) use unclosed::ended_by_what_follows;
 pub(in crate::derive) use unshown::{Unshown, unshown};
+use widening::Edit;
 pub(in crate::derive) use widening::is_spoken_for as is_read;
-use widening::{Edit, How};
 
 /// The field of the content.
 pub(in crate::derive) const CONTENT_KEY: &str = "content";
@@ -70,6 +80,9 @@ const MAX_SPARE: usize = 6;
 
 /// How many proposals are proved for one widening.
 const MAX_PROVED: usize = 8;
+
+/// How many responses that are not read right are shown beside renders.
+const MAX_SHOWN: usize = 8;
 
 /// How many renders a response is compared with to find the nearest.
 const MAX_COMPARED: usize = 64;
@@ -101,6 +114,8 @@ pub(in crate::derive) struct Lessons<'a> {
     pub(in crate::derive) engines: &'a [Engine],
     /// How many changed response templates are tried for each widening.
     pub(in crate::derive) most: usize,
+    /// What renders have between the parts of messages.
+    pub(in crate::derive) gaps: Vec<Gap>,
     /// True to learn, too, from text of responses that are read right which is no part of anything.
     pub(in crate::derive) all: bool,
 }
@@ -196,12 +211,15 @@ pub(in crate::derive) fn learn<P>(
         state = better;
     }
     let begun = state.draft.clone();
+    let quoted = lessons.quoted(&state, &prompts, cases);
     let mut uses: Vec<Use> = Vec::new();
     let mut spare = if lessons.all { MAX_SPARE } else { 0 };
     while report.widenings.len() < MAX_WIDENINGS {
         let mut helpful = lessons.helpful(&document, &state, &prompts, cases, false);
+        helpful.retain(|one| quoted.hold(&one.state.draft.template));
         if helpful.is_empty() && spare > 0 {
             helpful = lessons.helpful(&document, &state, &prompts, cases, true);
+            helpful.retain(|one| quoted.hold(&one.state.draft.template));
         }
         helpful.sort_by_cached_key(|one| {
             let lacking = one.state.total().without_constants();
@@ -235,7 +253,7 @@ pub(in crate::derive) fn learn<P>(
             Evidence {
                 decision: "response",
                 marker: kept.edit.text.clone(),
-                reading: format!("{}: {}", kept.edit.field, widening.text),
+                reading: format!("{}: {}", widening.field, widening.text),
                 left: RenderExcerpt {
                     variant: "the nearest render".to_owned(),
                     text: nearest.to_owned(),
@@ -274,13 +292,14 @@ pub(in crate::derive) fn learn<P>(
         evidence = useful.map(|(_, one)| one).collect();
         (state, proved) = (without, Some(proof));
     }
+    evidence.extend(lessons.still_short(&state, cases));
     report.right = state.right();
     let read = lessons.recorded.iter().zip(&state.read);
     report.short = read
         .filter_map(|(recorded, read)| {
             Some(Short {
                 name: recorded.name.clone(),
-                why: read.why(recorded)?,
+                why: read.why(recorded)? + &lessons.contradicting(recorded),
             })
         })
         .collect();
@@ -302,96 +321,6 @@ pub(in crate::derive) fn learn<P>(
         report,
         evidence,
     }
-}
-
-/// Returns the response template with the content also closed by the tokens at which an engine stops, as far as `keeps` says that nothing
-/// is lost by that; its proof; and the tokens that are new. Where another part is closed by something only before one of `ends`, which end the turn in
-/// renders, it is before these tokens as well: a call that ends with `}` before `<end>` does before `<stop>`, too.
-pub(in crate::derive) fn ended<P>(
-    tokens: &[String],
-    ends: &[&str],
-    engines: &[Engine],
-    document: &Document,
-    mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> Option<P>,
-) -> Option<(Document, P, Vec<String>)> {
-    let refused = |document: &Document| Engine::refusals(engines, document);
-    let mut now = document.clone();
-    let mut added = Vec::new();
-    let mut proved = None;
-    for token in tokens {
-        if widening::is_spoken_for(&now, token) {
-            continue;
-        }
-        let edit = Edit::close(CONTENT_KEY, token, How::Also);
-        let Some(next) = edit.apply(&now).or_else(|| closed_at(&now, token)) else {
-            continue;
-        };
-        let Ok(template) = ResponseTemplate::from_value(&next.to_value()) else {
-            continue;
-        };
-        if refused(&next) <= refused(&now)
-            && let Some(proof) = keeps(&Arc::new(template))
-        {
-            added.push(token.clone());
-            now = next;
-            proved = Some(proof);
-        }
-    }
-    let beside = ended_beside(&now, ends, &added);
-    if let Some(next) = beside
-        && refused(&next) <= refused(&now)
-        && let Ok(template) = ResponseTemplate::from_value(&next.to_value())
-        && let Some(proof) = keeps(&Arc::new(template))
-    {
-        now = next;
-        proved = Some(proof);
-    }
-    Some((now, proved?, added))
-}
-
-/// The document with content that this token closes, together with the white space behind it; `None` where something closes it already. Text behind the token is
-/// content again, as it is behind other ends of a turn.
-fn closed_at(document: &Document, token: &str) -> Option<Document> {
-    let mut changed = document.clone();
-    let content = changed.fields.get_mut(CONTENT_KEY)?;
-    if content.close.is_some()
-        || content
-            .content
-            .as_deref()
-            .is_some_and(|name| name != "text")
-    {
-        return None;
-    }
-    content.close = Some(Delimiter::pattern(format!("{}\\s*", text::escape(token))));
-    content.repeats = true;
-    content.join = Some(String::new());
-    Some(changed)
-}
-
-/// The document with these tokens beside each of `ends` in what closes other fields than the content; `None` where none of them stands there.
-fn ended_beside(document: &Document, ends: &[&str], tokens: &[String]) -> Option<Document> {
-    if tokens.is_empty() {
-        return None;
-    }
-    let tokens: Vec<String> = tokens.iter().map(|token| text::escape(token)).collect();
-    let mut changed = document.clone();
-    let mut is_changed = false;
-    let others = changed
-        .fields
-        .iter_mut()
-        .filter(|(name, _)| *name != CONTENT_KEY);
-    for (_, field) in others {
-        let Some(Delimiter::Pattern(close)) = &mut field.close else {
-            continue;
-        };
-        for end in ends.iter().map(|end| text::escape(end)) {
-            if !end.is_empty() && close.contains(&end) {
-                *close = close.replace(&end, &format!("(?:{end}|{})", tokens.join("|")));
-                is_changed = true;
-            }
-        }
-    }
-    is_changed.then_some(changed)
 }
 
 /// Returns the response template with the ids that the chat template makes up for calls and writes again with their results, if `keeps`
@@ -461,6 +390,19 @@ impl Lessons<'_> {
         }
     }
 
+    /// The texts in which calls are only spoken of. Renders that do not come back teach nothing of what models say.
+    fn quoted(&self, state: &State, prompts: &[&str], cases: &[Case]) -> Quoted {
+        let cases = match self.gaps.is_empty() {
+            true => &[],
+            false => cases,
+        };
+        let responses = self.recorded.iter().zip(prompts).zip(&state.read);
+        let responses = responses
+            .filter(|_| !self.gaps.is_empty())
+            .map(|((recorded, prompt), read)| (recorded, *prompt, read));
+        Quoted::of(&state.draft.template, responses, cases)
+    }
+
     /// Returns the state with another document, if that reads more of the responses, and still reads right each that was read right.
     fn better(&self, document: &Document, state: &State, prompts: &[&str]) -> Option<State> {
         let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
@@ -473,6 +415,51 @@ impl Lessons<'_> {
         let mut both = now.read.iter().zip(&state.read);
         let is_kept = both.all(|(now, before)| now.is_right() || !before.is_right());
         (is_kept && now.right() > state.right() && now.refused <= state.refused).then_some(now)
+    }
+
+    /// The responses that are not read right, each beside the nearest render.
+    fn still_short(&self, state: &State, cases: &[Case]) -> Vec<Evidence> {
+        let all = self.recorded.iter().zip(&state.read);
+        // Renders that do not come back are told elsewhere.
+        let all = all.filter(|_| !self.gaps.is_empty());
+        let short = all.filter_map(|(recorded, read)| {
+            let why = read.why(recorded)?;
+            Some(Evidence {
+                decision: "response",
+                marker: String::new(),
+                reading: format!("{} is not read right: {why}", recorded.name),
+                left: RenderExcerpt {
+                    variant: "the nearest render".to_owned(),
+                    text: nearest(cases, recorded, &read.message).to_owned(),
+                },
+                right: RenderExcerpt {
+                    variant: recorded.name.clone(),
+                    text: recorded.response.clone(),
+                },
+                places: Vec::new(),
+            })
+        });
+        short.take(MAX_SHOWN).collect()
+    }
+
+    /// Says of which other response the same text has another message; nothing where there is none.
+    fn contradicting(&self, recorded: &Recorded) -> String {
+        let Some(expected) = &recorded.expected else {
+            return String::new();
+        };
+        let is_other = |other: &&Recorded| {
+            let message = other.expected.as_ref().and_then(Value::as_object);
+            other.response == recorded.response
+                && other.prefix == recorded.prefix
+                && message.is_some_and(|message| !calls::is_same(message, expected))
+        };
+        match self.recorded.iter().find(is_other) {
+            Some(other) => format!(
+                "; {} has the same text and another message, so only one of them can be read right",
+                other.name
+            ),
+            None => String::new(),
+        }
     }
 
     /// Returns the state without the widenings that helped no response to be read right in the end, with its proof; `None` where all helped, or nothing else reads
@@ -541,8 +528,9 @@ impl Lessons<'_> {
                 constants: &self.constants,
                 others: self.recorded,
                 heads: &heads,
+                gaps: &self.gaps,
             };
-            for edit in evidence.edits(&state.draft.document) {
+            for edit in evidence.edits(base, &state.draft.document) {
                 if ends_turn(&edit) {
                     continue;
                 }
@@ -602,7 +590,11 @@ impl Draft {
     /// Returns the draft with another widening of `base`; `None` where that changes nothing or cannot be written.
     fn with(&self, base: &Document, edit: &Edit) -> Option<Self> {
         let edits: Vec<Edit> = self.edits.iter().chain([edit]).cloned().collect();
-        let document = together(base, &edits).or_else(|| one_by_one(base, &edits))?;
+        let spellings: Vec<&Spelling> = edits.iter().filter_map(Edit::spelling).collect();
+        let spelled = spelled::apply(base, &spellings)?;
+        let others = edits.iter().filter(|edit| edit.spelling().is_none());
+        let others: Vec<Edit> = others.cloned().collect();
+        let document = together(&spelled, &others).or_else(|| one_by_one(&spelled, &others))?;
         let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
         (document != self.document).then(|| Self {
             document,

@@ -9,13 +9,17 @@ use std::ops::Range;
 
 use super::appraise::Appraised;
 use super::calls::{self, Spotted};
+use super::changes;
 use super::constants::Constants;
+use super::gaps::{self, Gap};
 use super::recorded::Recorded;
+use super::spelled;
 use super::spot::Spot;
+use super::supposed;
 use super::widening::{self, Edit, How};
 use crate::derive::probe::CALLS_KEY;
 use crate::response_template::Document;
-use crate::value::{Value, json, python};
+use crate::value::{Map, Value, json, python};
 
 /// How long what opens a call may be, in bytes.
 const MAX_HEAD: usize = 240;
@@ -32,6 +36,8 @@ pub(super) struct Seen<'a> {
     pub(super) others: &'a [Recorded],
     /// The texts before calls that are not read, in any of the responses.
     pub(super) heads: &'a [String],
+    /// What renders have between the parts of messages.
+    pub(super) gaps: &'a [Gap],
 }
 
 /// The place of a stretch that is not understood.
@@ -78,6 +84,7 @@ pub(super) fn heads(
         constants,
         others: &[],
         heads: &[],
+        gaps: &[],
     };
     let calls = read.missed.iter().flat_map(|call| {
         let text = &recorded.response[..call.start()];
@@ -92,8 +99,8 @@ pub(super) fn heads(
 }
 
 impl Seen<'_> {
-    /// The widenings that what is not understood of the response suggests.
-    pub(super) fn edits(&self, document: &Document) -> Vec<Edit> {
+    /// The widenings that what is not understood of the response suggests, of a document that has some already; `base` has none.
+    pub(super) fn edits(&self, base: &Document, document: &Document) -> Vec<Edit> {
         let mut edits: Vec<Edit> = Vec::new();
         for call in &self.read.missed {
             self.of_call(document, call, &mut edits);
@@ -101,10 +108,74 @@ impl Seen<'_> {
         for spot in &self.read.spots {
             self.of_spot(document, spot, &mut edits);
         }
+        edits.extend(self.spellings(base));
         let varying = calls::varying(self.recorded);
         edits.retain(|edit| !varying.iter().any(|text| edit.has(text)));
         self.ids(&mut edits);
         edits
+    }
+
+    /// The ways to spell what renders have between the parts of the message: of the one that is expected, or else of the calls that are not read.
+    fn spellings(&self, base: &Document) -> Vec<Edit> {
+        let (known, pieces) = (self.gaps, self.constants.pieces);
+        if let Some(expected) = &self.recorded.expected {
+            let message = expected.as_object();
+            let gaps = message.and_then(|message| gaps::gaps(self.text(), message));
+            let gaps = gaps.unwrap_or_default();
+            let changes = changes::changes(&gaps, known, pieces);
+            return spelled::edits(base, &gaps, known, &changes);
+        }
+        if known.is_empty() {
+            return Vec::new();
+        }
+        let gaps = match self.read.missed.as_slice() {
+            [] => gaps::gaps(self.text(), &self.without_marked_words()).unwrap_or_default(),
+            missed => supposed::gaps(self.text(), missed, known, pieces),
+        };
+        let mut changes = changes::changes(&gaps, known, pieces);
+        // Nobody says that there is a call. A text with less around it than a call has may as well speak of one.
+        // And what stands around a call may be a text, unless other responses have it, too.
+        changes.retain(|change| {
+            let is_known = change.is_within_call() || self.is_marker(&change.now);
+            is_known && !change.takes_words_away()
+        });
+        changes.extend(supposed::echoes(self.text(), &changes, known));
+        spelled::edits(base, &gaps, known, &changes)
+    }
+
+    /// The message as it is read, without the words at the ends of its texts in which a marker was left.
+    fn without_marked_words(&self) -> Map {
+        let mut message = self.read.message.clone();
+        for spot in self.read.spots.iter().filter(|spot| !spot.is_malformed) {
+            let Some(key) = &spot.field else { continue };
+            let Some(text) = message.get(key.as_str()).and_then(Value::as_str) else {
+                continue;
+            };
+            let before = &self.text()[..spot.span.start];
+            let start = before.trim_end_matches(|c| !python::is_space(c)).len();
+            let behind = &self.text()[spot.span.end..];
+            let end = self.text().len() - behind.trim_start_matches(|c| !python::is_space(c)).len();
+            let text = text.trim_matches(python::is_space);
+            // Something else may directly follow the text.
+            let words =
+                (0..MAX_GAP * 2).filter_map(|by| end.checked_sub(by).filter(|end| *end > start));
+            let word = words
+                .filter_map(|end| self.text().get(start..end))
+                .find(|word| text.ends_with(word) || text.starts_with(word));
+            let Some(word) = word.filter(|word| word.len() >= spot.span.len()) else {
+                continue;
+            };
+            let rest = text.strip_suffix(word).or_else(|| text.strip_prefix(word));
+            let rest = rest
+                .unwrap_or(text)
+                .trim_matches(python::is_space)
+                .to_owned();
+            match rest.is_empty() {
+                true => drop(message.shift_remove(key.as_str())),
+                false => drop(message.insert(key.clone(), Value::from(rest))),
+            }
+        }
+        message
     }
 
     /// Proposes places for the ids of the calls that are expected: a member of the object that a call is, or the name with a little text
@@ -148,6 +219,10 @@ impl Seen<'_> {
         let start = call.start();
         for begin in self.begins(call) {
             let before = text[begin..start].trim_matches(python::is_space);
+            // What the model says before a call is no part of what opens it.
+            if calls::has_sentence(before) {
+                continue;
+            }
             let how = match call.is_whole() {
                 true => How::Also,
                 false => How::Head {
@@ -166,6 +241,8 @@ impl Seen<'_> {
             let may_follow = name != CALLS_KEY || field.repeats;
             if may_follow && field.close.is_some() {
                 edits.push(Edit::close(name, "", How::Before(CALLS_KEY.to_owned())));
+                let unclosed = How::BeforeUnclosed(CALLS_KEY.to_owned());
+                edits.push(Edit::close(name, "", unclosed).ranked(1));
             }
         }
     }

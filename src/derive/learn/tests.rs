@@ -513,3 +513,116 @@ fn text_is_claimed_beside_what_is_learnt() {
         );
     }
 }
+
+/// A chat template whose calls are objects between two marks.
+const MOTH: &str = r#"
+{%- for m in messages -%}
+{%- if m.role == "assistant" -%}@moth
+{% if m.reasoning_content %}<<hm>>{{ m.reasoning_content }}<</hm>>
+{% endif %}{{ m.content or '' }}{% for c in m.tool_calls or [] %}
+<<call>>{"name": {{ c.function.name | tojson }}, "arguments": {{ c.function.arguments | tojson }}}<</call>>{% endfor %}@end
+{% else -%}@{{ m.role }}
+{{ m.content }}@end
+{% endif -%}
+{%- endfor -%}
+{%- if tools %}{% for t in tools %}@tool {{ t | tojson }}{% endfor %}{% endif -%}
+{%- if add_generation_prompt -%}@moth
+{% endif -%}
+"#;
+
+fn moth(responses: &[Recorded]) -> (Derivation, Responses) {
+    let derivation = learn(MOTH, responses, &[]);
+    let report = derivation.report.responses.clone().unwrap();
+    assert!(derivation.report.verified, "{report:?}");
+    (derivation, report)
+}
+
+#[test]
+fn members_of_a_call_with_other_names_are_learnt_apart_and_read_together() {
+    let called = format!("{{{CALL}}}");
+    let given = [
+        r#"<<call>>{"name": "get_weather", "parameters": {"city": "Paris"}}<</call>>@end"#,
+        r#"<<call>>{"name": "functions.get_weather", "arguments": {"city": "Paris"}}<</call>>@end"#,
+        r#"<<tool>>{"name": "get_weather", "arguments": {"city": "Paris"}}<</tool>>@end"#,
+    ];
+    let given = given.map(|response| recorded(response, Some(&called)));
+    let (derivation, report) = moth(&given);
+    assert_eq!((report.right_before, report.right), (0, 3), "{report:#?}");
+    // All at once, in another order, and with one more member.
+    for response in [
+        r#"<<tool>>{"name": "functions.get_weather", "parameters": {"city": "Paris"}}<</tool>>@end"#,
+        r#"<<call>>{"id": "a", "parameters": {"city": "Paris"}, "name": "functions.get_weather"}<</call>>@end"#,
+        r#"<<call>>{"name": "get_weather", "arguments": {"city": "Paris"}}<</call>>@end"#,
+    ] {
+        let expected = format!(r#"{{"role": "assistant", {CALL}}}"#);
+        assert_eq!(message(&derivation, "", response), expected);
+    }
+}
+
+#[test]
+fn a_call_that_is_only_quoted_stays_a_text() {
+    let called = format!("{{{CALL}}}");
+    let bare = recorded(
+        r#"{"name": "get_weather", "arguments": {"city": "Paris"}}@end"#,
+        Some(&called),
+    );
+    let (derivation, _) = moth(&[bare]);
+    let quoting =
+        r#"One may say {"name": "get_weather", "arguments": {"city": "Paris"}} and wait."#;
+    let read = message(&derivation, "", &format!("{quoting}@end"));
+    assert!(!read.contains("tool_calls"), "{read}");
+}
+
+#[test]
+fn a_call_that_lands_in_a_text_is_not_read_right() {
+    // Nobody says which message comes of these, and the format is none of the chat template's.
+    let texts = [
+        r#"<|python|>{"name": "get_weather", "parameters": {"city": "Paris"}}<|eom|>@end"#,
+        r#"Write {"name": "get_weather", "parameters": {"city": "Paris"}} there."#,
+    ];
+    let (_, report) = moth(&texts.map(|response| recorded(response, None)));
+    let short: Vec<&str> = report.short.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(short, [texts[0]], "{report:#?}");
+    assert!(
+        report.short[0].why.contains("1 calls are not read"),
+        "{report:#?}"
+    );
+}
+
+#[test]
+fn other_tags_are_learnt_without_messages() {
+    let chat = MOTH.replace(
+        r#"{"name": {{ c.function.name | tojson }}, "arguments": {{ c.function.arguments | tojson }}}"#,
+        r#"{{ c.function.name }}{% for k, v in c.function.arguments.items() %}<arg {{ k }}>{{ v }}</arg>{% endfor %}"#,
+    );
+    let response = |city: &str| format!("<<call>>get_weather<item city>{city}</item><</call>>@end");
+    let derivation = learn(&chat, &[recorded(&response("Oslo"), None)], &[]);
+    let report = derivation.report.responses.clone().unwrap();
+    assert_eq!((report.right_before, report.right), (0, 1), "{report:#?}");
+    let expected = format!(r#"{{"role": "assistant", {CALL}}}"#);
+    assert_eq!(
+        message(&derivation, "@moth\n", &response("Paris")),
+        expected
+    );
+}
+
+#[test]
+fn contradicting_messages_are_told() {
+    let given = ["Hello there.", "Hello"].map(|content| {
+        let expected = format!(r#"{{"content": "{content}"}}"#);
+        Recorded {
+            name: format!("the one with {content}"),
+            ..recorded("Hello there.@end", Some(&expected))
+        }
+    });
+    let (derivation, report) = moth(&given);
+    assert_eq!(report.short.len(), 1, "{report:#?}");
+    let why = &report.short[0].why;
+    assert!(
+        why.contains("the one with Hello there. has the same text and another message"),
+        "{why}"
+    );
+    // It is shown beside the nearest render.
+    let shown = derivation.report.evidence.iter();
+    assert_eq!(shown.filter(|one| one.decision == "response").count(), 1);
+}

@@ -1,8 +1,11 @@
 //! Widening: edits with which a field takes more than before.
 
 use super::report::Widening;
+use super::spelled::Spelling;
 pub(super) use crate::derive::compare::pattern::SPACE;
-use crate::derive::compare::pattern::{enclosed, grouped, without_captures};
+use crate::derive::compare::pattern::{
+    alternatives, enclosed, grouped, looks_around, without_captures,
+};
 use crate::derive::compare::text::{escape, escape_loosely};
 use crate::pattern::Pattern;
 use crate::response_template::strict::split_group;
@@ -45,6 +48,11 @@ pub(super) enum How {
     From,
     /// The region also ends before the delimiter that opens the field of that name.
     Before(String),
+    /// The region also ends before the delimiter that opens the field of that name, if nothing closes it later. A text that is closed later may speak of
+    /// that delimiter.
+    BeforeUnclosed(String),
+    /// Calls and texts are spelled otherwise, in all patterns.
+    Spelled(Box<Spelling>),
     /// Values that are no JSON are texts, which the tools' schemas type.
     Lax,
     /// The call's id is a member of its object.
@@ -92,7 +100,7 @@ impl Edit {
 
     /// Returns true if the outcome of the edit depends on another delimiter.
     pub(super) fn refers(&self) -> bool {
-        matches!(self.how, How::Before(_))
+        matches!(self.how, How::Before(_) | How::BeforeUnclosed(_))
     }
 
     /// Returns the texts before and behind a call's name, where these are the change.
@@ -107,7 +115,16 @@ impl Edit {
     pub(super) fn has(&self, text: &str) -> bool {
         match &self.how {
             How::Head { between } if between.contains(text) => true,
+            How::Spelled(spelling) => spelling.has(text),
             _ => self.text.contains(text),
+        }
+    }
+
+    /// Returns the spelling, where that is the change.
+    pub(super) fn spelling(&self) -> Option<&Spelling> {
+        match &self.how {
+            How::Spelled(spelling) => Some(spelling),
+            _ => None,
         }
     }
 
@@ -117,7 +134,12 @@ impl Edit {
             How::Also => 0,
             How::Beside | How::AtEnd | How::From => 1,
             How::Head { between } => between.len(),
-            How::Before(_) | How::Lax | How::IdMember | How::IdAround { .. } => 8,
+            How::Spelled(spelling) => spelling.size(),
+            How::Before(_)
+            | How::BeforeUnclosed(_)
+            | How::Lax
+            | How::IdMember
+            | How::IdAround { .. } => 8,
         };
         self.text.len() + more
     }
@@ -125,7 +147,9 @@ impl Edit {
     /// The document with the change; `None` where it cannot be made.
     pub(super) fn apply(&self, document: &Document) -> Option<Document> {
         let before = match &self.how {
-            How::Before(other) => Some(source(document.fields.get(other)?.open.as_ref()?)),
+            How::Before(other) | How::BeforeUnclosed(other) => {
+                Some(source(document.fields.get(other)?.open.as_ref()?))
+            }
             _ => None,
         };
         let mut changed = document.clone();
@@ -221,10 +245,18 @@ impl Edit {
                 let is_rest = Pattern::regex(rest).is_ok() && is_whole(lead);
                 is_rest.then(|| Delimiter::pattern(format!("(?:{lead})?{rest}")))
             }
-            How::Lax | How::IdMember | How::IdAround { .. } => None,
+            How::Spelled(_) | How::Lax | How::IdMember | How::IdAround { .. } => None,
             How::Before(_) => {
                 let next = format!("(?={})", without_captures(before?)?);
                 Some(Delimiter::pattern(either(&source(delimiter), &next)))
+            }
+            How::BeforeUnclosed(_) => {
+                let own = source(delimiter);
+                let close = alternatives(&own).into_iter().next()?;
+                let close = without_captures(&close).filter(|close| !looks_around(close))?;
+                let open = without_captures(before?)?;
+                let next = format!("(?={open}(?:(?!{close}).)*\\Z)");
+                Some(Delimiter::pattern(either(&own, &next)))
             }
         }
     }
@@ -236,6 +268,12 @@ impl Edit {
 
     /// Returns the report on the edit, without the responses that taught it.
     pub(super) fn told(&self, was: &Document, now: &Document) -> Widening {
+        if let How::Spelled(spelling) = &self.how {
+            return Widening {
+                text: spelling.told(),
+                ..first_difference(was, now)
+            };
+        }
         let spelled = |document: &Document| {
             let field = document.fields.get(&self.field);
             let value = match &self.how {
@@ -275,6 +313,10 @@ impl Edit {
                 How::AtEnd => format!("{shown} at the very end closes it as well"),
                 How::From => format!("it may begin with {shown}"),
                 How::Before(next) => format!("it ends, too, where {next} is opened"),
+                How::BeforeUnclosed(next) => {
+                    format!("it ends, too, where {next} is opened and nothing closes it later")
+                }
+                How::Spelled(spelling) => spelling.told(),
                 How::Lax => {
                     "values that are no JSON are texts, which the tools' schemas type".to_owned()
                 }
@@ -288,6 +330,38 @@ impl Edit {
             now: spelled(now),
             taught_by: Vec::new(),
         }
+    }
+}
+
+/// The first part of a field in which two documents differ.
+fn first_difference(was: &Document, now: &Document) -> Widening {
+    let parts = |document: &Document, name: &str| {
+        let field = document.fields.get(name);
+        let of = |delimiter: Option<&Delimiter>| delimiter.map(source).unwrap_or_default();
+        let args = field.map(|field| Value::Object(field.content_args.clone()));
+        [
+            ("open", of(field.and_then(|field| field.open.as_ref()))),
+            (
+                "content_args",
+                args.as_ref().map(json::to_string).unwrap_or_default(),
+            ),
+            ("close", of(field.and_then(|field| field.close.as_ref()))),
+        ]
+    };
+    let names = now.fields.keys();
+    let mut all = names.flat_map(|name| {
+        let both = parts(was, name).into_iter().zip(parts(now, name));
+        both.map(|(was, now)| (name.clone(), was, now))
+    });
+    let found = all.find(|(_, was, now)| was != now);
+    let (field, (side, was), (_, now)) = found.unwrap_or_default();
+    Widening {
+        field,
+        side,
+        text: String::new(),
+        was,
+        now,
+        taught_by: Vec::new(),
     }
 }
 

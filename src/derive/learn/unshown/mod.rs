@@ -15,6 +15,8 @@ mod parts;
 mod rewrite;
 mod seen;
 
+pub(super) use seen::place_of;
+
 use super::calls;
 use super::recorded::Recorded;
 use crate::chat_template::ChatTemplateSource;

@@ -269,7 +269,12 @@ enum Spelled {
     Python,
 }
 
-/// Returns how many bytes ahead a value stands, and how long it is.
+/// Returns how many bytes ahead a value stands, and how long it is, however it is spelled.
+pub(in crate::derive::learn) fn place_of(text: &str, value: &Value) -> Option<(usize, usize)> {
+    value_in(text, value).map(|(at, len, _)| (at, len))
+}
+
+/// Returns how many bytes ahead a value stands, how long it is and how it is spelled.
 fn value_in(text: &str, value: &Value) -> Option<(usize, usize, Spelled)> {
     let starts = text.char_indices().map(|(at, _)| at).skip(1);
     let mut starts = starts.take_while(|at| *at <= MAX_BETWEEN);

@@ -1,0 +1,98 @@
+//! Tokens at which an engine stops, as further ends of the content.
+
+use std::sync::Arc;
+
+use super::CONTENT_KEY;
+use super::widening::{self, Edit, How};
+use crate::derive::compare::text;
+use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
+
+/// Returns the response template with the content also closed by the tokens at which an engine stops, as far as `keeps` says that nothing
+/// is lost by that; its proof; and the tokens that are new. Where another part is closed by something only before one of `ends`, which end the turn in
+/// renders, it is before these tokens as well: a call that ends with `}` before `<end>` does before `<stop>`, too.
+pub(in crate::derive) fn ended<P>(
+    tokens: &[String],
+    ends: &[&str],
+    engines: &[Engine],
+    document: &Document,
+    mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> Option<P>,
+) -> Option<(Document, P, Vec<String>)> {
+    let refused = |document: &Document| Engine::refusals(engines, document);
+    let mut now = document.clone();
+    let mut added = Vec::new();
+    let mut proved = None;
+    for token in tokens {
+        if widening::is_spoken_for(&now, token) {
+            continue;
+        }
+        let edit = Edit::close(CONTENT_KEY, token, How::Also);
+        let Some(next) = edit.apply(&now).or_else(|| closed_at(&now, token)) else {
+            continue;
+        };
+        let Ok(template) = ResponseTemplate::from_value(&next.to_value()) else {
+            continue;
+        };
+        if refused(&next) <= refused(&now)
+            && let Some(proof) = keeps(&Arc::new(template))
+        {
+            added.push(token.clone());
+            now = next;
+            proved = Some(proof);
+        }
+    }
+    let beside = ended_beside(&now, ends, &added);
+    if let Some(next) = beside
+        && refused(&next) <= refused(&now)
+        && let Ok(template) = ResponseTemplate::from_value(&next.to_value())
+        && let Some(proof) = keeps(&Arc::new(template))
+    {
+        now = next;
+        proved = Some(proof);
+    }
+    Some((now, proved?, added))
+}
+
+/// The document with content that this token closes, together with the white space behind it; `None` where something closes it already. Text behind the token is
+/// content again, as it is behind other ends of a turn.
+fn closed_at(document: &Document, token: &str) -> Option<Document> {
+    let mut changed = document.clone();
+    let content = changed.fields.get_mut(CONTENT_KEY)?;
+    if content.close.is_some()
+        || content
+            .content
+            .as_deref()
+            .is_some_and(|name| name != "text")
+    {
+        return None;
+    }
+    content.close = Some(Delimiter::pattern(format!("{}\\s*", text::escape(token))));
+    content.repeats = true;
+    content.join = Some(String::new());
+    Some(changed)
+}
+
+/// The document with these tokens beside each of `ends` in what closes other fields than the content; `None` where none of them stands there.
+fn ended_beside(document: &Document, ends: &[&str], tokens: &[String]) -> Option<Document> {
+    if tokens.is_empty() {
+        return None;
+    }
+    let tokens: Vec<String> = tokens.iter().map(|token| text::escape(token)).collect();
+    let mut changed = document.clone();
+    let mut is_changed = false;
+    let others = changed
+        .fields
+        .iter_mut()
+        .filter(|(name, _)| *name != CONTENT_KEY);
+    for (_, field) in others {
+        let Some(Delimiter::Pattern(close)) = &mut field.close else {
+            continue;
+        };
+        for end in ends.iter().map(|end| text::escape(end)) {
+            if !end.is_empty() && close.contains(&end) {
+                *close = close.replace(&end, &format!("(?:{end}|{})", tokens.join("|")));
+                is_changed = true;
+            }
+        }
+    }
+    is_changed.then_some(changed)
+}
