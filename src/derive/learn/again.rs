@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::CONTENT_KEY;
-use super::widening;
+use super::split;
 use crate::derive::compare::pattern::{SPACE, alternatives, bounded, plain};
 use crate::judge::{self, Case, Scrutiny};
 use crate::parser::{self, Edge};
@@ -126,11 +126,11 @@ fn twice(document: &Document, reasoning: &str, side: Edge) -> Option<Twice> {
     let mut changed = document.clone();
     let field = changed.fields.get(reasoning)?;
     let own = match side {
-        Edge::Open => plain(&widening::source(field.open.as_ref()?))?,
-        Edge::Close => plain(&widening::source(field.close.as_ref()?))?,
+        Edge::Open => plain(&split::source(field.open.as_ref()?))?,
+        Edge::Close => plain(&split::source(field.close.as_ref()?))?,
     };
     // What begins what closes a reasoning is no second opening of it.
-    let close = field.close.as_ref().map(widening::source);
+    let close = field.close.as_ref().map(split::source);
     let closes_so = |way: &String| side == Edge::Open && way.starts_with(&own);
     if close.is_some_and(|close| alternatives(&close).iter().any(closes_so)) {
         return None;
@@ -145,7 +145,7 @@ fn twice(document: &Document, reasoning: &str, side: Edge) -> Option<Twice> {
         return None;
     }
     let close = match &field.close {
-        Some(close) => widening::either(&widening::source(close), &way),
+        Some(close) => split::either(&split::source(close), &way),
         None => way,
     };
     field.close = Some(Delimiter::pattern(close));

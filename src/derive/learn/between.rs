@@ -46,7 +46,7 @@ pub(in crate::derive) fn parted_by_text(
     if !is_json || !field.repeats || content.open.is_some() {
         return None;
     }
-    let own = widening::source(field.open.as_ref()?);
+    let own = split::source(field.open.as_ref()?);
     let open = without_captures(&without_references(&own, &own)?)?;
     if looks_around(&open) {
         return None;

@@ -14,7 +14,7 @@ use crate::response_template::ResponseTemplate;
 use crate::text::diff::{Change, Diff, words};
 use crate::value::{Map, Value, json, python};
 
-use super::widening::Split;
+use super::split::Split;
 
 /// How far a call's arguments may stand behind its name, in bytes.
 const MAX_BETWEEN: usize = 160;
@@ -167,7 +167,8 @@ fn apart(text: &str, name: &Range<usize>, tools: &[Value]) -> Option<Spotted> {
     let (first, last) = (keys.first()?, keys.last()?);
     // Between the two is what the format writes, and no prose.
     let between = text[name.end..first.start].trim_matches(python::is_space);
-    if between.is_empty() || is_prose(between) {
+    let is_short = !between.is_empty() && between.len() <= MAX_GAP;
+    if !is_short || is_prose(between) || between.contains(called) {
         return None;
     }
     Some(Spotted {

@@ -12,7 +12,8 @@ use std::ops::Range;
 
 use super::gaps::{Gap, Part};
 use super::items::{Item, Kind, items, matched, matched_before};
-use super::widening::{SPACE, source, without};
+use super::split::{source, without};
+use crate::derive::compare::pattern::SPACE;
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::text::escape_loosely;
 use crate::pattern::Pattern;
@@ -418,6 +419,11 @@ impl Change {
         self.now.is_empty() && self.has_word()
     }
 
+    /// Returns true if the gap begins or ends with a part of a call.
+    pub(super) fn is_beside_call(&self) -> bool {
+        is_of_call(self.before) || is_of_call(self.behind)
+    }
+
     /// Returns true if the gap is between two parts of one call.
     pub(super) fn is_within_call(&self) -> bool {
         is_of_call(self.before) && is_of_call(self.behind) && self.behind != Part::Name
@@ -428,7 +434,7 @@ impl Change {
         was.any(|token| token.contains(char::is_alphanumeric))
     }
 
-    /// The same change in other gaps that have the same words.
+    /// Returns the same change for other gaps that have the same words.
     pub(super) fn echoes(&self, known: &[Gap]) -> Vec<Self> {
         if !self.has_word() || self.now.is_empty() {
             return Vec::new();

@@ -15,7 +15,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::CONTENT_KEY;
-use super::widening::{self, Edit, How};
+use super::split;
+use super::widening::{Edit, How};
 use crate::derive::compare::pattern::{SPACE, alternatives, enclosed, grouped};
 use crate::derive::compare::text::escape;
 use crate::judge::{self, Case};
@@ -239,10 +240,7 @@ fn implicit(document: &Document, last: Vec<String>) -> Option<Document> {
             a.extend(new);
             Delimiter::Literals(a)
         }
-        (a, b) => Delimiter::pattern(widening::either(
-            &widening::source(&a),
-            &widening::source(&b),
-        )),
+        (a, b) => Delimiter::pattern(split::either(&split::source(&a), &split::source(&b))),
     });
     content.repeats = true;
     content.join.get_or_insert_default();
@@ -334,7 +332,7 @@ fn begun(
         }
         let Some(open) = &written.open else { continue };
         let sign = sign.to_string();
-        let source = grouped(&widening::source(open));
+        let source = grouped(&split::source(open));
         let source = source.strip_suffix(SPACE).unwrap_or(&source);
         written.open = Some(Delimiter::pattern(format!(
             "{source}{SPACE}(?={})",

@@ -10,7 +10,9 @@
 //! is a part that may be missing; where one word stands in the place of another, directly behind the same token, that is a choice. Parts
 //! that are missing from the same heads stand together. For `k` heads of `n` tokens it takes `k * n * n` steps.
 
-use super::widening::{Edit, SPACE, Split, either, source, without};
+use super::split::{Split, either, source, without};
+use super::widening::Edit;
+use crate::derive::compare::pattern::SPACE;
 use crate::derive::compare::text::escape;
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document};

@@ -33,6 +33,7 @@ mod quoted;
 mod recorded;
 mod report;
 mod spelled;
+mod split;
 mod spot;
 mod supposed;
 #[cfg(test)]
@@ -114,7 +115,7 @@ pub(in crate::derive) struct Lessons<'a> {
     pub(in crate::derive) engines: &'a [Engine],
     /// How many changed response templates are tried for each widening.
     pub(in crate::derive) most: usize,
-    /// What renders have between the parts of messages.
+    /// The texts that renders have between the parts of messages.
     pub(in crate::derive) gaps: Vec<Gap>,
     /// True to learn, too, from text of responses that are read right which is no part of anything.
     pub(in crate::derive) all: bool,
@@ -225,6 +226,7 @@ pub(in crate::derive) fn learn<P>(
             let lacking = one.state.total().without_constants();
             let wrong = lessons.recorded.len() - one.state.right();
             (
+                one.edit.rank >= propose::FAR,
                 wrong,
                 lacking,
                 one.edit.rank,

@@ -10,7 +10,7 @@
 //!
 //! Nothing that the renders prove is lost: the responses in which a call opens are parsed again, once.
 
-use super::{CALLS_KEY, reads_as_before, widening};
+use super::{CALLS_KEY, reads_as_before, split};
 use crate::derive::compare::pattern::{NAMED, SPACE, grouped, looks_around, optional_beginning};
 use crate::judge::{Case, Scrutiny};
 use crate::pattern::Pattern;
@@ -27,7 +27,7 @@ pub(in crate::derive) fn opened_at_their_body(
 ) -> Option<Document> {
     let mut changed = document.clone();
     let field = changed.fields.get_mut(CALLS_KEY)?;
-    let open = widening::source(field.open.as_ref()?);
+    let open = split::source(field.open.as_ref()?);
     let (section, own) = optional_beginning(&open);
     let own = own.strip_suffix(SPACE).unwrap_or(own);
     let is_bare = !own.contains(NAMED) || own.ends_with(')');

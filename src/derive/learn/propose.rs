@@ -13,7 +13,7 @@ use super::changes;
 use super::constants::Constants;
 use super::gaps::{self, Gap};
 use super::recorded::Recorded;
-use super::spelled;
+use super::spelled::{self, Spelling};
 use super::spot::Spot;
 use super::supposed;
 use super::widening::{self, Edit, How};
@@ -23,6 +23,9 @@ use crate::value::{Map, Value, json, python};
 
 /// How long what opens a call may be, in bytes.
 const MAX_HEAD: usize = 240;
+
+/// The rank of what is taken only where nothing else helps.
+pub(super) const FAR: usize = 4;
 
 /// How far two constants may stand apart to be one marker, in bytes.
 const MAX_GAP: usize = 40;
@@ -36,7 +39,7 @@ pub(super) struct Seen<'a> {
     pub(super) others: &'a [Recorded],
     /// The texts before calls that are not read, in any of the responses.
     pub(super) heads: &'a [String],
-    /// What renders have between the parts of messages.
+    /// The texts that renders have between the parts of messages.
     pub(super) gaps: &'a [Gap],
 }
 
@@ -108,7 +111,21 @@ impl Seen<'_> {
         for spot in &self.read.spots {
             self.of_spot(document, spot, &mut edits);
         }
-        edits.extend(self.spellings(base));
+        // What stands around a name is learnt as one sequence of parts where it can be: it reads combinations that nobody has seen.
+        let has_heads = edits.iter().any(|edit| edit.head().is_some());
+        let spellings = self.spellings(base).into_iter();
+        let is_known = self.recorded.expected.is_some();
+        edits.extend(spellings.map(|edit| {
+            let is_of_calls = edit.spelling().is_some_and(Spelling::is_of_calls);
+            let rank = match (is_known, is_of_calls) {
+                // What lies around the calls that are read is the last thing to look at where nobody says what the message is.
+                (false, _) if self.read.missed.is_empty() => FAR,
+                (true, true) if !has_heads => 0,
+                (_, true) => 2,
+                (_, false) => 3,
+            };
+            edit.ranked(rank)
+        }));
         let varying = calls::varying(self.recorded);
         edits.retain(|edit| !varying.iter().any(|text| edit.has(text)));
         self.ids(&mut edits);
@@ -118,12 +135,16 @@ impl Seen<'_> {
     /// The ways to spell what renders have between the parts of the message: of the one that is expected, or else of the calls that are not read.
     fn spellings(&self, base: &Document) -> Vec<Edit> {
         let (known, pieces) = (self.gaps, self.constants.pieces);
+        let spellings = |all: Vec<Spelling>| -> Vec<Edit> {
+            let edits = all.into_iter().map(Box::new).map(How::Spelled);
+            edits.map(|how| Edit::open(CALLS_KEY, "", how)).collect()
+        };
         if let Some(expected) = &self.recorded.expected {
             let message = expected.as_object();
             let gaps = message.and_then(|message| gaps::gaps(self.text(), message));
             let gaps = gaps.unwrap_or_default();
             let changes = changes::changes(&gaps, known, pieces);
-            return spelled::edits(base, &gaps, known, &changes);
+            return spellings(spelled::spellings(base, &gaps, known, &changes));
         }
         if known.is_empty() {
             return Vec::new();
@@ -140,7 +161,7 @@ impl Seen<'_> {
             is_known && !change.takes_words_away()
         });
         changes.extend(supposed::echoes(self.text(), &changes, known));
-        spelled::edits(base, &gaps, known, &changes)
+        spellings(spelled::spellings(base, &gaps, known, &changes))
     }
 
     /// The message as it is read, without the words at the ends of its texts in which a marker was left.

@@ -7,8 +7,8 @@
 
 use super::changes::{self, Change};
 use super::gaps::{Gap, Part};
-use super::widening::{Edit, How, SPACE, Split, source};
-use crate::derive::compare::pattern::grouped;
+use super::split::{Split, source};
+use crate::derive::compare::pattern::{SPACE, grouped};
 use crate::derive::compare::text::{common_suffix, escape, escape_loosely};
 use crate::derive::probe::CALLS_KEY;
 use crate::pattern::Pattern;
@@ -54,6 +54,13 @@ impl Spelling {
         told.join("; ")
     }
 
+    /// Returns true if something within a call is spelled otherwise, or right beside its parts.
+    pub(super) fn is_of_calls(&self) -> bool {
+        self.apart.is_some()
+            || self.turned.is_some()
+            || self.changes.iter().any(Change::is_beside_call)
+    }
+
     pub(super) fn has(&self, text: &str) -> bool {
         let turned = self.turned.iter();
         let mut turned = turned.flat_map(|turned| [&turned.lead, &turned.between, &turned.behind]);
@@ -70,12 +77,12 @@ impl Spelling {
 }
 
 /// The ways to spell calls and texts that the gaps of a response suggest.
-pub(super) fn edits(
+pub(super) fn spellings(
     document: &Document,
     gaps: &[Gap],
     known: &[Gap],
     changes: &[Change],
-) -> Vec<Edit> {
+) -> Vec<Spelling> {
     let mut found: Vec<Spelling> = Vec::new();
     let keys = keys(document, known);
     let apart = keys
@@ -94,8 +101,7 @@ pub(super) fn edits(
         ..Spelling::default()
     });
     found.extend(turned.filter(|_| apart.is_none()));
-    let edit = |spelling: Spelling| Edit::open(CALLS_KEY, "", How::Spelled(Box::new(spelling)));
-    found.into_iter().map(edit).collect()
+    found
 }
 
 /// The combinations of those changes that have a place in the document.

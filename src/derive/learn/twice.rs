@@ -54,7 +54,7 @@ pub(in crate::derive) fn opened_twice(
     let mut examples = Vec::new();
     let open = |document: &Document| {
         let field = document.fields.get(CALLS_KEY);
-        field.and_then(|field| Some(widening::source(field.open.as_ref()?)))
+        field.and_then(|field| Some(split::source(field.open.as_ref()?)))
     };
     for at in 0..found(&open(document)?, markers).len() {
         let Some(marker) = found(&open(&now)?, markers).into_iter().nth(at) else {

@@ -2,13 +2,11 @@
 
 use super::report::Widening;
 use super::spelled::Spelling;
-pub(super) use crate::derive::compare::pattern::SPACE;
-use crate::derive::compare::pattern::{
-    alternatives, enclosed, grouped, looks_around, without_captures,
-};
-use crate::derive::compare::text::{escape, escape_loosely};
+use super::split::{Split, either, source, without};
+use crate::derive::compare::pattern::SPACE;
+use crate::derive::compare::pattern::{alternatives, grouped, looks_around, without_captures};
+use crate::derive::compare::text::escape_loosely;
 use crate::pattern::Pattern;
-use crate::response_template::strict::split_group;
 use crate::response_template::{Delimiter, Document, FieldDocument};
 use crate::value::{Map, Value, json, python};
 
@@ -63,17 +61,6 @@ pub(super) enum How {
         behind: String,
     },
 }
-
-/// An opening pattern with a call's name in it: the pattern before the group, the group, and the pattern behind it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Split<'p> {
-    pub(super) before: &'p str,
-    pub(super) group: &'p str,
-    pub(super) behind: &'p str,
-}
-
-/// How the group of a call's name begins.
-const NAME: &str = "(?P<name>";
 
 impl Edit {
     pub(super) fn open(field: &str, text: &str, how: How) -> Self {
@@ -405,19 +392,7 @@ fn has(delimiter: &Delimiter, text: &str) -> bool {
     }
 }
 
-impl<'p> Split<'p> {
-    /// Takes an opening pattern apart; `None` where the name is not captured exactly once, or inside of another group.
-    pub(super) fn of(pattern: &'p str) -> Option<Self> {
-        let (before, _, behind) = split_group(pattern, "name")?;
-        let split = Self {
-            before,
-            group: &pattern[before.len()..pattern.len() - behind.len()],
-            behind,
-        };
-        let is_whole = |part: &str| Pattern::regex(part).is_ok() && !part.contains(NAME);
-        (is_whole(split.before) && is_whole(split.behind)).then_some(split)
-    }
-
+impl Split<'_> {
     /// The pattern with a group for an id: the name with these texts before and behind it.
     fn with_id(&self, before: &str, behind: &str) -> Option<String> {
         let is_cut = |part: &str| Pattern::regex(part).is_ok();
@@ -531,45 +506,6 @@ fn ends_with<'t>(pattern: &str, text: &'t str) -> Option<&'t str> {
     let found = end.search(text, 0).ok()??;
     let more = text[..found.span.start].trim_matches(python::is_space);
     (!more.is_empty() && found.span.start < text.len()).then_some(more)
-}
-
-/// Returns the group of a name without the first character of `behind`, which now ends the name. Only a group that is a class of excluded
-/// characters is changed.
-pub(super) fn without(group: &str, behind: &str) -> String {
-    let first = behind.chars().next();
-    let set = group.strip_prefix(&format!("{NAME}[^"));
-    match (set.and_then(|set| set.strip_suffix("]+)")), first) {
-        (Some(set), Some(first)) if !first.is_alphanumeric() && !set.contains(first) => {
-            let first = match first {
-                '\\' | ']' | '[' | '^' | '-' => format!("\\{first}"),
-                other => other.to_string(),
-            };
-            format!("{NAME}[^{set}{first}]+)")
-        }
-        _ => group.to_owned(),
-    }
-}
-
-/// The delimiter as a pattern.
-pub(super) fn source(delimiter: &Delimiter) -> String {
-    match delimiter {
-        Delimiter::Pattern(source) => source.clone(),
-        Delimiter::Literals(literals) => match literals.as_slice() {
-            [one] => escape(one),
-            several => {
-                let escaped: Vec<String> = several.iter().map(|one| escape(one)).collect();
-                format!("(?:{})", escaped.join("|"))
-            }
-        },
-    }
-}
-
-/// Returns a pattern that matches whatever either pattern matches. If `pattern` has alternatives already, another one is added.
-pub(super) fn either(pattern: &str, other: &str) -> String {
-    match enclosed(pattern, "(?:") {
-        Some(inner) => format!("(?:{inner}|{other})"),
-        None => format!("(?:{pattern}|{other})"),
-    }
 }
 
 #[cfg(test)]

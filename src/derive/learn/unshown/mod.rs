@@ -43,7 +43,7 @@ pub(in crate::derive) fn unshown(
 ) -> Option<Unshown> {
     let keys = lacking(recorded, document);
     let close = document.fields.get(super::CONTENT_KEY)?.close.as_ref();
-    let close = close.map(super::widening::source);
+    let close = close.map(super::split::source);
     let parts = agreed::parts(recorded, &keys, close.as_deref())?;
     let prelude = rewrite::prelude(&parts);
     let mut keys: Vec<String> = parts.texts.iter().map(|text| text.key.clone()).collect();
