@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use super::unclosed::JSON_ENDS;
-use super::{CALLS_KEY, CONTENT_KEY, again, reads_as_before, widening};
+use super::{CALLS_KEY, CONTENT_KEY, again, reads_as_before, split};
 use crate::derive::compare::pattern::{
     alternatives, enclosed, looks_around, without_captures, without_references,
 };

@@ -226,6 +226,8 @@ pub(in crate::derive) fn learn<P>(
             let lacking = one.state.total().without_constants();
             let wrong = lessons.recorded.len() - one.state.right();
             (
+                // With what reads no other response right, less may be read afterwards than with what does, however far-fetched that is.
+                one.state.right() <= state.right(),
                 one.edit.rank >= propose::FAR,
                 wrong,
                 lacking,

@@ -122,7 +122,8 @@ impl Seen<'_> {
                 (false, _) if self.read.missed.is_empty() => FAR,
                 (true, true) if !has_heads => 0,
                 (_, true) => 2,
-                (_, false) => 3,
+                // Markers around texts are known for what they are; what lies between two texts may be several things at once.
+                (_, false) => FAR,
             };
             edit.ranked(rank)
         }));

@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use super::again::{Again, Example, TRIES, gives};
-use super::{CALLS_KEY, reads_as_before, widening};
+use super::{CALLS_KEY, reads_as_before, split};
 use crate::derive::compare::pattern::{
     SPACE, UP_TO_TWICE, enclosed, is_constant, optional_beginning, optional_parts,
 };
