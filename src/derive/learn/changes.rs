@@ -429,6 +429,11 @@ impl Change {
         is_of_call(self.before) && is_of_call(self.behind) && self.behind != Part::Name
     }
 
+    /// Returns true if the same text stands in the place of the same one, wherever that is.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.was == other.was && self.now == other.now
+    }
+
     fn has_word(&self) -> bool {
         let mut was = self.was.iter();
         was.any(|token| token.contains(char::is_alphanumeric))

@@ -226,9 +226,12 @@ pub(in crate::derive) fn learn<P>(
             let lacking = one.state.total().without_constants();
             let wrong = lessons.recorded.len() - one.state.right();
             (
+                one.edit.rank >= propose::LAST,
                 // With what reads no other response right, less may be read afterwards than with what does, however far-fetched that is.
                 one.state.right() <= state.right(),
                 one.edit.rank >= propose::FAR,
+                // Several changes at once are what one response has, and the next one need not.
+                one.edit.spelling().is_some_and(Spelling::is_compound),
                 wrong,
                 lacking,
                 one.edit.rank,

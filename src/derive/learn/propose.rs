@@ -24,8 +24,11 @@ use crate::value::{Map, Value, json, python};
 /// How long what opens a call may be, in bytes.
 const MAX_HEAD: usize = 240;
 
-/// The rank of what is taken only where nothing else helps.
+/// The rank of what is taken only where nothing else reads another response right.
 pub(super) const FAR: usize = 4;
+
+/// The rank of what is taken only where nothing else helps.
+pub(super) const LAST: usize = 5;
 
 /// How far two constants may stand apart to be one marker, in bytes.
 const MAX_GAP: usize = 40;
@@ -117,10 +120,12 @@ impl Seen<'_> {
         let is_known = self.recorded.expected.is_some();
         edits.extend(spellings.map(|edit| {
             let is_of_calls = edit.spelling().is_some_and(Spelling::is_of_calls);
+            let is_compound = edit.spelling().is_some_and(Spelling::is_compound);
             let rank = match (is_known, is_of_calls) {
                 // What lies around the calls that are read is the last thing to look at where nobody says what the message is.
                 (false, _) if self.read.missed.is_empty() => FAR,
                 (true, true) if !has_heads => 0,
+                (true, true) if is_compound => LAST,
                 (_, true) => 2,
                 // Markers around texts are known for what they are; what lies between two texts may be several things at once.
                 (_, false) => FAR,
@@ -144,7 +149,8 @@ impl Seen<'_> {
             let message = expected.as_object();
             let gaps = message.and_then(|message| gaps::gaps(self.text(), message));
             let gaps = gaps.unwrap_or_default();
-            let changes = changes::changes(&gaps, known, pieces);
+            let mut changes = changes::changes(&gaps, known, pieces);
+            changes.retain(|change| self.is_marker(&change.now) || !has_words(&change.now));
             return spellings(spelled::spellings(base, &gaps, known, &changes));
         }
         if known.is_empty() {
@@ -456,4 +462,11 @@ impl Seen<'_> {
         }
         ends
     }
+}
+
+/// Returns true if a text has several words with white space between them, as prose and programs have.
+fn has_words(text: &str) -> bool {
+    let words = text.split(python::is_space);
+    let mut words = words.filter(|word| word.contains(char::is_alphanumeric));
+    words.nth(1).is_some()
 }

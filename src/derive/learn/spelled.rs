@@ -61,6 +61,14 @@ impl Spelling {
             || self.changes.iter().any(Change::is_beside_call)
     }
 
+    /// Returns true if several things are otherwise; the same change in several places is one.
+    pub(super) fn is_compound(&self) -> bool {
+        let mut changes = self.changes.iter();
+        let first = changes.next();
+        let is_other = |change: &Change| first.is_some_and(|first| !first.is_like(change));
+        self.turned.is_some() && first.is_some() || changes.any(is_other)
+    }
+
     pub(super) fn has(&self, text: &str) -> bool {
         let turned = self.turned.iter();
         let mut turned = turned.flat_map(|turned| [&turned.lead, &turned.between, &turned.behind]);
