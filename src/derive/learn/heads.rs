@@ -12,7 +12,7 @@
 
 use super::split::{Split, either, source, without};
 use super::widening::Edit;
-use crate::derive::compare::pattern::SPACE;
+use crate::derive::compare::pattern::{SPACE, optional_beginning};
 use crate::derive::compare::text::escape;
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document};
@@ -33,17 +33,22 @@ struct Sequence {
     taken: usize,
 }
 
-/// The document with all these heads for one field; `None` where what opens it is no name between two texts.
+/// The document with all these heads for one field; `None` where what opens it is no name between two texts, the first of which may have something before it that may be missing.
 pub(super) fn apply(document: &Document, name: &str, heads: &[&Edit]) -> Option<Document> {
     let field = document.fields.get(name)?;
     let source = source(field.open.as_ref()?);
     let split = Split::of(&source)?;
-    let mut sides = vec![(text(split.before)?, text(split.behind)?)];
+    // What may stand before all heads, such as the turn's own marker, goes on standing there.
+    let (optional, before) = optional_beginning(split.before);
+    let stands_before = Pattern::regex(&format!("\\A{optional}")).ok()?;
+    let mut sides = vec![(text(before)?, text(split.behind)?)];
     let mut group = split.group.to_owned();
     for head in heads {
         let (before, behind) = head.head()?;
         let behind = behind.trim_matches(python::is_space);
         group = without(&group, behind);
+        let found = stands_before.search(before, 0).ok().flatten();
+        let before = &before[found.map_or(0, |found| found.span.end)..];
         sides.push((before.to_owned(), behind.to_owned()));
     }
     let texts = sides.iter().flat_map(|(before, behind)| [before, behind]);
@@ -68,7 +73,7 @@ pub(super) fn apply(document: &Document, name: &str, heads: &[&Edit]) -> Option<
         true => "",
         false => SPACE,
     };
-    let open = format!("{before}{space}{group}{SPACE}{behind}{SPACE}");
+    let open = format!("{optional}{before}{space}{group}{SPACE}{behind}{SPACE}");
     Pattern::regex(&open).ok()?;
     let mut document = document.clone();
     document.fields.get_mut(name)?.open = Some(Delimiter::pattern(open));
@@ -270,6 +275,7 @@ fn text(pattern: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::widening::How;
     use super::*;
 
     fn sequence(heads: &[&str]) -> Sequence {
@@ -305,6 +311,35 @@ mod tests {
         }
         for other in ["<c> comment json", "<c> other <m>", "<m> json"] {
             assert!(!is_read(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_may_stand_before_all_heads_goes_on_standing_there() {
+        let text = r#"{"fields": {"tool_calls": {
+            "open_pattern": "(?:<turn>\\s*)?to=(?P<name>[^\\s<]+)\\s*<lane>notes\\s*<m>", "close": "<end>", "content": "json"}}}"#;
+        let document = Document::of(&crate::value::json::parse(text).unwrap()).unwrap();
+        let heads = [
+            ("to=", "<lane>plans<m>"),
+            ("<lane>notes to=", "<kind>json<m>"),
+            ("<turn>of=", "<lane>notes<m>"),
+        ];
+        let heads = heads.map(|(before, between)| {
+            let between = between.to_owned();
+            Edit::open("tool_calls", before, How::Head { between })
+        });
+        let changed = apply(&document, "tool_calls", &heads.each_ref()).unwrap();
+        let open = source(changed.fields["tool_calls"].open.as_ref().unwrap());
+        let open = Pattern::regex(&open).unwrap();
+        for text in [
+            "<turn>to=f<lane>notes<m>",
+            "to=f<lane>plans<m>",
+            "<turn><lane>notes to=f<kind>json<m>",
+            "<turn>to=f<lane>plans<kind>json<m>",
+            "<lane>notes of=f<kind>json<m>",
+        ] {
+            let found = open.search(text, 0).unwrap();
+            assert_eq!(found.unwrap().span, 0..text.len(), "{text}");
         }
     }
 

@@ -598,10 +598,19 @@ impl Draft {
     fn with(&self, base: &Document, edit: &Edit) -> Option<Self> {
         let edits: Vec<Edit> = self.edits.iter().chain([edit]).cloned().collect();
         let spellings: Vec<&Spelling> = edits.iter().filter_map(Edit::spelling).collect();
-        let spelled = spelled::apply(base, &spellings)?;
         let others = edits.iter().filter(|edit| edit.spelling().is_none());
-        let others: Vec<Edit> = others.cloned().collect();
-        let document = together(&spelled, &others).or_else(|| one_by_one(&spelled, &others))?;
+        let (heads, others): (Vec<&Edit>, Vec<&Edit>) =
+            others.partition(|edit| edit.head().is_some());
+        let spelled = spelled::apply(base, &spellings);
+        // Where the spellings leave no plain texts around a name, the heads come before them; and where they find no place then, one by one.
+        let document = spelled
+            .as_ref()
+            .and_then(|spelled| one_by_one(&together(spelled, &heads)?, &others))
+            .or_else(|| {
+                let headed = together(base, &heads)?;
+                one_by_one(&spelled::apply(&headed, &spellings)?, &others)
+            })
+            .or_else(|| one_by_one(spelled.as_ref()?, &[heads, others].concat()))?;
         let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
         (document != self.document).then(|| Self {
             document,
@@ -611,18 +620,13 @@ impl Draft {
     }
 }
 
-/// The document with all changes, those of what stands around a call's name taken together.
-fn together(base: &Document, edits: &[Edit]) -> Option<Document> {
-    let (heads, others): (Vec<&Edit>, Vec<&Edit>) =
-        edits.iter().partition(|one| one.head().is_some());
-    let name = heads.first()?.field.as_str();
-    let document = heads::apply(base, name, &heads)?;
-    let others: Vec<Edit> = others.into_iter().cloned().collect();
-    one_by_one(&document, &others)
+/// The document with all these texts around a call's name taken together; `None` where there are none, or they are no parts of one sequence.
+fn together(base: &Document, heads: &[&Edit]) -> Option<Document> {
+    heads::apply(base, heads.first()?.field.as_str(), heads)
 }
 
 /// The document with one change after the other.
-fn one_by_one(base: &Document, edits: &[Edit]) -> Option<Document> {
+fn one_by_one(base: &Document, edits: &[&Edit]) -> Option<Document> {
     // A delimiter that refers to another one comes last, so that it refers to all that opens that one.
     let (last, first): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(|one| one.refers());
     let mut all = first.into_iter().chain(last);

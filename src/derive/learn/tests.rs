@@ -560,6 +560,52 @@ fn members_of_a_call_with_other_names_are_learnt_apart_and_read_together() {
 }
 
 #[test]
+fn what_stands_around_names_is_learnt_beside_other_tags() {
+    let chat = MOTH.replace(
+        r#"<<call>>{"name": {{ c.function.name | tojson }}, "arguments": {{ c.function.arguments | tojson }}}<</call>>"#,
+        "<<call>><<which>>{{ c.function.name }}<</which>><<with>>{{ c.function.arguments | tojson }}<</with>><</call>>",
+    );
+    let chat = chat
+        .replace(
+            "{% for c in m.tool_calls or [] %}\n",
+            "{% if m.tool_calls %}<<calls>>{% for c in m.tool_calls %}",
+        )
+        .replace(
+            "<</call>>{% endfor %}",
+            "<</call>>{% endfor %}<</calls>>{% endif %}",
+        );
+    let response = |which: &str, with: &str, name: &str| {
+        let called =
+            format!("<<{which}>>{name}<</{which}>><<{with}>>{{\"city\": \"Paris\"}}<</{with}>>");
+        format!("<<calls>><<call>>{called}<</call>><</calls>>@end")
+    };
+    let given = [
+        response("which", "with", "functions.get_weather"),
+        response("what", "with", "get_weather"),
+        response("which", "args", "get_weather"),
+    ];
+    let derivation = learn(&chat, &given.map(|one| recorded(&one, None)), &[]);
+    let report = derivation.report.responses.clone().unwrap();
+    assert_eq!((report.right_before, report.right), (0, 3), "{report:#?}");
+    let both = response("what", "args", "functions.get_weather");
+    let expected = format!(r#"{{"role": "assistant", {CALL}}}"#);
+    assert_eq!(message(&derivation, "@moth\n", &both), expected);
+}
+
+#[test]
+fn a_program_that_one_response_has_is_no_marker() {
+    // The message says nothing of the call to a tool that is none of the functions.
+    let run = recorded(
+        "Wait.\n<<run>>list 'all' --now@end",
+        Some(r#"{"content": "Wait."}"#),
+    );
+    let (derivation, report) = moth(&[run]);
+    assert_eq!(report.right, 0, "{report:#?}");
+    let patterns = json::to_string(&derivation.document.to_value());
+    assert!(!patterns.contains("list"), "{patterns}");
+}
+
+#[test]
 fn a_call_that_is_only_quoted_stays_a_text() {
     let called = format!("{{{CALL}}}");
     let bare = recorded(
