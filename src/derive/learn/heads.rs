@@ -164,10 +164,12 @@ impl Sequence {
         for (next_column, next_token) in common.into_iter().chain(ends) {
             let mut old: Vec<Column> = self.columns[column..next_column].to_vec();
             let mut new = &tokens[token..next_token];
-            // One word in the place of another.
+            // One word in the place of another, with the same signs behind it.
             if let (Some(first), [word, rest @ ..]) = (old.first_mut(), new)
-                && is_word(word)
-                && first.tokens.iter().all(|token| is_word(token))
+                && first
+                    .tokens
+                    .iter()
+                    .all(|token| are_words_alike(token, word))
             {
                 first.tokens.push(word.clone());
                 columns.push(old.remove(0));
@@ -245,8 +247,16 @@ impl Sequence {
     }
 }
 
-fn is_word(token: &str) -> bool {
-    token.chars().all(char::is_alphanumeric)
+/// Returns true if two tokens are words with the same signs behind them: `which>>` and `what>>` are, `what.` is not, and neither are two that have markers of their own, such as
+/// `<a>` and `<b>`.
+fn are_words_alike(token: &str, other: &str) -> bool {
+    let signs = |token: &str| -> Option<String> {
+        let all = token.chars().filter(|c| !c.is_alphanumeric());
+        token
+            .starts_with(char::is_alphanumeric)
+            .then(|| all.collect())
+    };
+    signs(token).is_some_and(|own| signs(other) == Some(own))
 }
 
 /// The text that a pattern is for, with a space where it takes any; `None` for one that is for several texts.
@@ -316,7 +326,7 @@ mod tests {
 
     #[test]
     fn what_may_stand_before_all_heads_goes_on_standing_there() {
-        let text = r#"{"fields": {"tool_calls": {
+        let text = r#"{"start_anchor": "A", "fields": {"tool_calls": {
             "open_pattern": "(?:<turn>\\s*)?to=(?P<name>[^\\s<]+)\\s*<lane>notes\\s*<m>", "close": "<end>", "content": "json"}}}"#;
         let document = Document::of(&crate::value::json::parse(text).unwrap()).unwrap();
         let heads = [
@@ -341,6 +351,15 @@ mod tests {
             let found = open.search(text, 0).unwrap();
             assert_eq!(found.unwrap().span, 0..text.len(), "{text}");
         }
+    }
+
+    #[test]
+    fn words_with_the_same_signs_stand_in_the_place_of_one_another() {
+        let sequence = sequence(&["<<a>><<which>>", "<<a>><<which>>f.", "<<a>><<what>>"]);
+        let pattern = Pattern::regex(&format!("\\A{}\\Z", sequence.pattern())).unwrap();
+        let is_read = |text: &str| pattern.search(text, 0).unwrap().is_some();
+        assert!(is_read("<<a>><<what>>f."), "{}", sequence.pattern());
+        assert!(!is_read("<<a>><<which>>what>>"), "{}", sequence.pattern());
     }
 
     #[test]

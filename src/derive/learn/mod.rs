@@ -212,15 +212,17 @@ pub(in crate::derive) fn learn<P>(
         state = better;
     }
     let begun = state.draft.clone();
-    let quoted = lessons.quoted(&state, &prompts, cases);
+    let mut quoted = lessons.quoted(&state, &prompts, cases);
     let mut uses: Vec<Use> = Vec::new();
     let mut spare = if lessons.all { MAX_SPARE } else { 0 };
     while report.widenings.len() < MAX_WIDENINGS {
         let mut helpful = lessons.helpful(&document, &state, &prompts, cases, false);
-        helpful.retain(|one| quoted.hold(&one.state.draft.template));
+        // A response in which a call ends the reasoning says that calls do, also those that a reasoning quotes.
+        let is_held = |one: &Helpful| one.edit.refers() || quoted.hold(&one.state.draft.template);
+        helpful.retain(is_held);
         if helpful.is_empty() && spare > 0 {
             helpful = lessons.helpful(&document, &state, &prompts, cases, true);
-            helpful.retain(|one| quoted.hold(&one.state.draft.template));
+            helpful.retain(is_held);
         }
         helpful.sort_by_cached_key(|one| {
             let lacking = one.state.total().without_constants();
@@ -282,6 +284,7 @@ pub(in crate::derive) fn learn<P>(
             evidence: evidence.len(),
         });
         state = kept.state;
+        quoted.count_again(&state.draft.template);
     }
     if let Some((without, proof)) =
         lessons.without_useless(&document, &begun, &uses, &state, &prompts, &mut keeps)

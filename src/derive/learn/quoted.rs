@@ -48,6 +48,13 @@ impl Quoted {
         )
     }
 
+    /// Counts the calls that are read with another response template, for what is widened next.
+    pub(super) fn count_again(&mut self, template: &Arc<ResponseTemplate>) {
+        for (case, count) in &mut self.0 {
+            *count = calls_in(template, case);
+        }
+    }
+
     /// Returns true if no more calls are read.
     pub(super) fn hold(&self, template: &Arc<ResponseTemplate>) -> bool {
         let mut all = self.0.iter();
