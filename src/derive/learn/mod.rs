@@ -9,7 +9,7 @@
 //!
 //! A widening is kept if more of the responses come back, none is read worse, the engines refuse no more, and the judge loses nothing
 //! of what the renders prove. Of several that do, the one is taken with which most responses are right, and of those the one that
-//! says least. That is greedy, and ends: every widening that is kept makes the sum of what falls short smaller.
+//! says least; what several responses may have in common, one change at a time, comes before all that one of them has. That is greedy, and ends: every widening that is kept makes the sum of what falls short smaller.
 //!
 //! For `n` responses of which `k` fall short there are some ten proposals for each place that is not understood. Each costs `n`
 //! parses; those that help are proved, one after the other, until one loses nothing.
