@@ -206,13 +206,16 @@ fn written(
             Ids::LeftOutWith(before, behind) if found == slot::ID && !is_json => {
                 let literal = literal.strip_suffix(before.as_str());
                 let parts = literal.zip(rest.strip_prefix(behind.as_str()));
-                parts.map(|(literal, rest)| (literal, before.trim(), behind.trim(), rest))
+                parts.map(|(literal, rest)| (literal, before.as_str(), behind.trim(), rest))
             }
             _ => None,
         };
         if let Some((literal, before, ..)) = own {
             push(&mut pattern, literal, is_json, &mut quoted, beside);
-            pattern.push_str(&format!("(?:{}\\s*)?", slot::pattern(before)));
+            if before.starts_with(char::is_whitespace) {
+                loose::push_space(&mut pattern);
+            }
+            pattern.push_str(&format!("(?:{}\\s*)?", slot::pattern(before.trim())));
         } else if is_json || !(is_gap || may_be_empty) {
             beside.before_slot = true;
             push(&mut pattern, literal, is_json, &mut quoted, beside);
@@ -285,7 +288,7 @@ fn written(
                     continue;
                 };
                 // The place of the id has to be found even where there is none, since what a call is made of names it.
-                let before = slot::pattern(before);
+                let before = slot::pattern(before.trim());
                 pattern.push_str(&format!("{id}(?:(?<={before}\\s{{0,4}}){sign}+)?)\\s*"));
                 if !behind.is_empty() {
                     pattern.push_str(&format!("(?:{}\\s*)?", slot::pattern(behind)));
@@ -331,6 +334,7 @@ fn push(pattern: &mut String, literal: &str, is_json: bool, quoted: &mut bool, b
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pattern::Pattern;
 
     fn open(marker: &str, captures: Captures) -> String {
         opening(&Pieces::default(), marker, "{", captures, &Names::default())
@@ -441,6 +445,26 @@ mod tests {
         let open = opening(&Pieces::default(), &marker, "{", Captures::All, &names);
         let id = "(?:Ref:\\s*)?(?P<id>(?:(?<=Ref:\\s{0,4})[^\\s]+)?)\\s*Now:";
         assert!(open.contains(id), "{open}");
+        // White space before them is there with them, and is missing without.
+        let names = Names {
+            ids: Ids::LeftOutWith(" id=\"".to_owned(), "\"".to_owned()),
+            ..Names::default()
+        };
+        let marker = format!("<call name=\"{}\" id=\"{}\">", slot::NAME, slot::ID);
+        let open = opening(&Pieces::default(), &marker, "{", Captures::All, &names);
+        let open = Pattern::regex(&open).unwrap();
+        for (text, expected) in [
+            (r#"<call name="f" id="a1">"#, "a1"),
+            (r#"<call name="f">"#, ""),
+        ] {
+            let found = open.search(text, 0).unwrap().unwrap();
+            let id = found.group("id").map(|span| &text[span]);
+            assert_eq!(
+                (found.span.clone(), id),
+                (0..text.len(), Some(expected)),
+                "{text}"
+            );
+        }
     }
 
     #[test]
