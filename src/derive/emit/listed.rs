@@ -36,8 +36,12 @@ pub(super) fn delimiters(
         return None;
     }
     let own = calls.call.0.split(slot::is_one).next().unwrap_or_default();
-    let is_marked = !own.trim().chars().all(|c| PUNCTUATION.contains(&c));
-    if is_marked || section_open.is_empty() || slot::any(close) {
+    // What opens an argument as well, as `<` does in `<f><k>v</k></f>`, does not tell a call.
+    let opens_argument =
+        matches!(&calls.body, Body::Pairs(argument) if argument.open.trim() == own.trim());
+    let is_marked = !opens_argument && !own.trim().chars().all(|c| PUNCTUATION.contains(&c));
+    let has_other_slot = close.replace(slot::NAME, "").contains(slot::is_one);
+    if is_marked || section_open.is_empty() || has_other_slot {
         return None;
     }
     if close.is_empty() {

@@ -380,7 +380,12 @@ impl<'a> Written<'a> {
         let Body::Pairs(argument) = &self.calls.body else {
             return String::new();
         };
-        let closes = argument.closes();
+        // What closes an argument with its key looks like what closes a call with its name.
+        let closes = argument.closes().into_iter();
+        let named: Vec<String> = closes
+            .map(|close| close.replace(slot::KEY, &slot::NAME.to_string()))
+            .collect();
+        let closes: Vec<&str> = named.iter().map(String::as_str).collect();
         let is_alike = |of_argument: &&str| {
             let of_argument = of_argument.trim();
             !of_argument.is_empty()

@@ -164,14 +164,12 @@ fn as_written<'m>(text: &str, arguments: &'m Map) -> Option<[(&'m str, &'m str);
 /// How many characters what ends with a quote has, such as `="`.
 const LONGEST_QUOTE: usize = 2;
 
-/// Returns the candidates for the text around each of two arguments, by the texts before the first, between a key and its value, between
-/// the two, and after them.
+/// Returns the candidates for the text around each of two arguments of a call with that name, by the texts before the first, between a key and its
+/// value, between the two, and after them.
 fn around_candidates(
     pieces: &Pieces,
-    before: &str,
-    between: &str,
-    middle: &str,
-    after: &str,
+    name: &str,
+    [before, between, middle, after]: [&str; 4],
 ) -> Vec<Candidate<Repeated>> {
     let mut candidates = repeated::candidates(pieces, before, middle, after);
     // The characters right before and right behind a value are a pair of quotes, unless the first is the end of a marker which is no quote.
@@ -187,9 +185,14 @@ fn around_candidates(
     if is_quoted {
         candidates.reverse();
     }
+    // Something has to end the name of the function: in `<f><k>v</k></f>` that is what would else begin the first argument.
+    let ends_name = |one: &Repeated| !one.before.trim_end().ends_with(name);
+    let is_by_name = candidates.iter().any(ends_name) && !candidates.first().is_some_and(ends_name);
+    candidates.sort_by_key(|one| is_by_name && !ends_name(one));
     let candidate = |(rank, one): (usize, Repeated)| {
         let [open, close] = [&one.each.0, &one.each.1].map(|one| choice::marker(one));
         let because = match (rank, is_quoted) {
+            (0, _) if is_by_name => "something stands between the name of the function and it",
             (0, true) => "the same stands right before a value and right behind it",
             (0, false) => "what begins each argument stands before the first, too",
             _ => "what ends an argument begins as what begins one does",
@@ -200,10 +203,11 @@ fn around_candidates(
     candidates.into_iter().enumerate().map(candidate).collect()
 }
 
-/// Reads what stands around two arguments in `text`, and where in it the arguments are.
+/// Reads what stands around two arguments in `text`, of a call with that name, and where in it the arguments are.
 pub(in crate::derive) fn pairs(
     pieces: &Pieces,
     text: &str,
+    name: &str,
     arguments: &Map,
     choices: &Choices,
 ) -> Option<(Pairs, Range<usize>)> {
@@ -243,7 +247,7 @@ pub(in crate::derive) fn pairs(
         ..
     } = choices.choose(
         DecisionId::AroundArgument,
-        around_candidates(pieces, before, between, &middle, &after),
+        around_candidates(pieces, name, [before, between, &middle, &after]),
     )?;
     // Words beside words are prose.
     if between.trim().is_empty() && open.trim().is_empty() {
@@ -532,6 +536,7 @@ mod tests {
         pairs(
             &known(),
             &format!("{before}{body}{after}"),
+            "f",
             &arguments,
             &Choices::default(),
         )
@@ -556,7 +561,7 @@ mod tests {
         let text = "{timber:<q>violet mast</q>,harbor:<q>opal drift</q>}";
         assert!(dialect(text, &arguments).is_some());
         let text = "<timber>violet mast</timber><harbor>opal drift</harbor>";
-        assert!(pairs(&known(), text, &arguments, &Choices::default()).is_some());
+        assert!(pairs(&known(), text, "f", &arguments, &Choices::default()).is_some());
     }
 
     #[test]
@@ -588,10 +593,20 @@ mod tests {
     }
 
     #[test]
+    fn what_ends_the_name_of_the_function_begins_no_argument() {
+        let tag = |key: &str, value: &str| format!("<{key}>{value}</{key}>");
+        let (pairs, span) = read(tag, "<f>", "</f>").unwrap();
+        assert_eq!(pairs.open, "<");
+        assert_eq!(pairs.value[0].close, format!("</{}>", slot::KEY));
+        assert_eq!(span.start, "<f>".len());
+    }
+
+    #[test]
     fn reads_keywords_and_learns_how_a_number_is_written() {
         let arguments = probe::call(0).arguments;
         let text = "(harbor='opal drift', timber='violet mast')]";
-        let (mut pairs, span) = pairs(&known(), text, &arguments, &Choices::default()).unwrap();
+        let (mut pairs, span) =
+            pairs(&known(), text, "f", &arguments, &Choices::default()).unwrap();
         assert_eq!((span.start, &text[span.end..]), (1, ")]"));
         assert_eq!((pairs.open.as_str(), pairs.separator.as_str()), ("", ", "));
         let frame = pairs.frame("f(harbor='opal drift')]", "harbor", "opal drift");

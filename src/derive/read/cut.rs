@@ -127,7 +127,8 @@ impl Form {
             Self::Dialect => named(each(turn, calls, dialect), calls),
             Self::Pairs => named(
                 each(turn, calls, |rest, call| {
-                    let (pairs, span) = arguments::pairs(pieces, rest, &call.arguments, choices)?;
+                    let (pairs, span) =
+                        arguments::pairs(pieces, rest, &call.name, &call.arguments, choices)?;
                     Some((span, Body::Pairs(Box::new(pairs))))
                 }),
                 calls,
