@@ -47,7 +47,11 @@ impl Target {
 
 /// The field that the reasoning goes to.
 pub(in super::super) fn reasoning_field(analysis: &Analysis, target: Target) -> &str {
-    field_of(analysis.dialect.reasoning.as_ref(), target)
+    let unopened = analysis
+        .reasoning
+        .as_ref()
+        .and_then(|reasoning| reasoning.unopened.as_ref());
+    field_of(analysis.dialect.reasoning.as_ref().or(unopened), target)
 }
 
 /// Returns the place in messages that the reasoning comes from: the one that was read or, where only an amendment reads it, the first of these

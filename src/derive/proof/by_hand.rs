@@ -45,10 +45,14 @@ pub(super) fn reasoning(bench: Bench<'_>, proof: &mut Proof) {
             .findings
             .push(Finding::error("not-inverted", text).with(Some(found)));
     }
+    let how = match reasoning.unopened {
+        Some(_) => "renders reasoning without what opens it, which the prompt has",
+        None => "does not render reasoning",
+    };
     proof.findings.push(Finding::info(
         "reasoning-not-rendered",
         format!(
-            "the chat template does not render reasoning, so no inversion can prove its markers; {} turns with reasoning written in by hand parsed as expected",
+            "the chat template {how}, so no inversion can prove its markers; {} turns with reasoning written in by hand parsed as expected",
             proof.rounds.injected
         ),
     ));

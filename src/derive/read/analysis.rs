@@ -140,6 +140,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
             close: String::new(),
             opened_by: Opener::Model,
             is_rendered: true,
+            unopened: None,
             space: String::new(),
             spaced: false,
             parts: None,

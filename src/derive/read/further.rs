@@ -99,6 +99,7 @@ fn behind(
         close: close.to_owned(),
         opened_by: Opener::Model,
         is_rendered: true,
+        unopened: None,
         space: text::leading(after).to_owned(),
         spaced: true,
         parts: None,

@@ -25,6 +25,7 @@ pub(in crate::derive) fn dropped(
             open: open.to_owned(),
             close: close.to_owned(),
             is_rendered: false,
+            unopened: None,
             space: String::new(),
             spaced: true,
             parts: None,
@@ -85,6 +86,39 @@ pub(in crate::derive) fn dropped(
         add(name, because, (open, &cut.marker), vec![cut.evidence()]);
     }
     found
+}
+
+/// Returns the candidates for a reasoning that a prompt opens and that is rendered without what opens it, as `unopened` is: the model goes on behind
+/// the prompt's text, and ends the reasoning as renders do.
+pub(in crate::derive) fn closed_as_rendered(
+    prefilled: &[Prefilled],
+    unopened: Option<&Found>,
+) -> Vec<(String, &'static str, Found)> {
+    let rendered = unopened.and_then(|found| Some((found.reasoning.as_ref()?, &found.slot)));
+    let Some((rendered, slot)) = rendered else {
+        return Vec::new();
+    };
+    let opened = prefilled.iter().filter(|prompted| prompted.close.is_none());
+    let opened = opened.filter_map(|prompted| Some((prompted.open.clone()?, prompted)));
+    let found = opened.map(|(open, prompted)| Found {
+        reasoning: Some(Reasoning {
+            opened_by: Opener::Prompt,
+            open,
+            close: rendered.close.clone(),
+            is_rendered: false,
+            unopened: slot.clone(),
+            space: String::new(),
+            spaced: true,
+            parts: None,
+        }),
+        slot: None,
+        evidence: prompted.evidence.clone(),
+    });
+    let because = "the generation prompt opens it, and a rendered reasoning ends with its end";
+    found
+        .map(|found| ("as the prompt opens it".to_owned(), because, found))
+        .take(1)
+        .collect()
 }
 
 /// The text that the generation prompt writes into the turn under one setting.

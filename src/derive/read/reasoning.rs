@@ -2,7 +2,7 @@
 //! from the constants at which it cuts an answer.
 
 use super::anchor::Anchor;
-use super::prompted::{dropped, from_prompts, opener, prompts};
+use super::prompted::{closed_as_rendered, dropped, from_prompts, opener, prompts};
 use super::thought::{Found, Opener, Parts, Reasoning};
 use crate::derive::choice::{self, Candidate, DecisionId};
 use crate::derive::compare::pieces::Pieces;
@@ -47,6 +47,10 @@ pub(in crate::derive) fn read(
         let because = "a reasoning that a message has is rendered between them";
         ("as rendered".to_owned(), because, found)
     });
+    let rendered: Vec<_> = rendered
+        .into_iter()
+        .chain(closed_as_rendered(&prefilled, unopened.as_ref()))
+        .collect();
     let unopened = unopened.map(|found| {
         let because =
             "a reasoning that a message has is rendered before it, and nothing before that";
@@ -340,6 +344,7 @@ pub(super) fn rendered(
         close: close.trim().to_owned(),
         opened_by: Opener::Model,
         is_rendered: true,
+        unopened: None,
         space: text::leading(close).to_owned(),
         spaced: close.ends_with(char::is_whitespace),
         parts: parts(renderer, shown, &open, close),
@@ -414,6 +419,7 @@ fn behind(
         close: close.to_owned(),
         opened_by: Opener::Model,
         is_rendered: true,
+        unopened: None,
         space: text::leading(after).to_owned(),
         spaced: true,
         parts: parts(renderer, shown, open, close),

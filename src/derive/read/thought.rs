@@ -16,6 +16,8 @@ pub(in crate::derive) struct Reasoning {
     pub(in crate::derive) opened_by: Opener,
     /// True if renders show it; otherwise prompts and cuts alone tell of it, and no inversion can.
     pub(in crate::derive) is_rendered: bool,
+    /// The place in messages that it is given in, where renders show it without what opens it, which only the prompt has.
+    pub(in crate::derive) unopened: Option<Slot>,
     /// The white space before the closing marker in renders.
     pub(in crate::derive) space: String,
     /// True if white space follows the closing marker in renders.

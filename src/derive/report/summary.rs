@@ -143,6 +143,8 @@ pub enum ReasoningMode {
 pub enum History {
     /// It renders a reasoning in no message, so that an inversion cannot show it.
     Dropped,
+    /// It renders a reasoning without what opens it, which only the prompt has.
+    Unopened,
     /// It renders it, for as long as this.
     #[serde(untagged)]
     Rendered(Lifetime),
@@ -152,6 +154,7 @@ impl fmt::Display for History {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Dropped => f.write_str("dropped from the history"),
+            Self::Unopened => f.write_str("kept in the history without what opens it"),
             Self::Rendered(lifetime) => lifetime.fmt(f),
         }
     }
@@ -281,6 +284,7 @@ impl ReasoningReport {
                 opened_by: Some(reasoning.opened_by),
                 history: Some(match reasoning.is_rendered {
                     true => History::Rendered(lifetime),
+                    false if reasoning.unopened.is_some() => History::Unopened,
                     false => History::Dropped,
                 }),
             },

@@ -45,6 +45,17 @@ fn where_it_is_dropped_prompts_and_cuts_tell_of_it() {
     assert_eq!(found.opened_by, Opener::Prompt);
 }
 
+/// The history has what closes it alone, since the prompt has opened it.
+#[test]
+fn a_prompt_may_open_it_that_renders_do_not() {
+    let unopened = "<bot>{% if m.reasoning_content %}{{ m.reasoning_content }}</t>{% endif %}{{ m.content }}<end>";
+    let found = reasoning(unopened, "<bot><t>").unwrap();
+    assert_eq!((found.open.as_str(), found.close.as_str()), ("<t>", "</t>"));
+    assert_eq!(found.opened_by, Opener::Prompt);
+    let key = Slot::Key(vec!["reasoning_content".to_owned()]);
+    assert_eq!((found.is_rendered, found.unopened), (false, Some(key)));
+}
+
 #[test]
 fn without_one_none_is_read() {
     assert_eq!(reasoning("<bot>{{ m.content }}<end>", "<bot>"), None);
