@@ -94,8 +94,8 @@ pub(in crate::derive) fn closed_as_rendered(
     prefilled: &[Prefilled],
     unopened: Option<&Found>,
 ) -> Vec<(String, &'static str, Found)> {
-    let rendered = unopened.and_then(|found| Some((found.reasoning.as_ref()?, &found.slot)));
-    let Some((rendered, slot)) = rendered else {
+    let rendered = unopened.and_then(|found| Some((found.reasoning.as_ref()?, found)));
+    let Some((rendered, unopened)) = rendered else {
         return Vec::new();
     };
     let opened = prefilled.iter().filter(|prompted| prompted.close.is_none());
@@ -106,13 +106,13 @@ pub(in crate::derive) fn closed_as_rendered(
             open,
             close: rendered.close.clone(),
             is_rendered: false,
-            unopened: slot.clone(),
+            unopened: unopened.slot.clone(),
             space: String::new(),
             spaced: true,
             parts: None,
         }),
         slot: None,
-        evidence: prompted.evidence.clone(),
+        evidence: [prompted.evidence.as_slice(), &unopened.evidence].concat(),
     });
     let because = "the generation prompt opens it, and a rendered reasoning ends with its end";
     found
