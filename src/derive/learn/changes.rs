@@ -1,24 +1,16 @@
-//! Constant parts in which a response differs from renders, and patterns that take either.
+//! Constant parts in which a response differs from renders.
 //!
 //! The gaps between the parts of a response's message ([`super::gaps`]) are compared with those that renders have between parts of the same
 //! kinds. Both are taken apart into words and signs, and their longest common subsequence leaves the stretches in which they differ
-//! ([`changes`]): `<arg k="` and `<item k="` differ in `arg` against `item`, between `<` and `k`. Such a stretch is found again in the
-//! patterns of a response template, by what stands on both sides of it, and takes the other text as well ([`apply`]). All patterns are
-//! changed alike, what looks ahead to a delimiter as the delimiter itself.
+//! ([`changes`]): `<arg k="` and `<item k="` differ in `arg` against `item`, between `<` and `k`. Such a stretch is then found again in the
+//! patterns of a response template ([`super::places`]). Where several stretches of a gap differ and something is missing in one, they are one
+//! change, from the first of them to the last.
 //!
-//! For gaps of `n` and `m` tokens the comparison takes `n * m` steps, and finding a stretch the length of the patterns.
-
-use std::ops::Range;
+//! For gaps of `n` and `m` tokens the comparison takes `n * m` steps.
 
 use super::gaps::{Gap, Part};
-use super::items::{Item, Kind, items, matched, matched_before};
-use super::split::{source, without};
-use crate::derive::compare::pattern::SPACE;
 use crate::derive::compare::pieces::Pieces;
-use crate::derive::compare::text::escape_loosely;
-use crate::pattern::Pattern;
-use crate::response_template::{Delimiter, Document};
-use crate::value::{Value, python};
+use crate::value::python;
 
 /// How many tokens a gap may have that is compared.
 const MAX_TOKENS: usize = 120;
@@ -33,18 +25,18 @@ const MAX_CHANGES: usize = 4;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Change {
     /// The kinds of the parts around the gap.
-    before: Part,
-    behind: Part,
+    pub(super) before: Part,
+    pub(super) behind: Part,
     /// The tokens of the render before the stretch, from the beginning of the gap on.
-    left: Vec<String>,
+    pub(super) left: Vec<String>,
     /// The tokens of the render behind the stretch, to the end of the gap.
-    right: Vec<String>,
+    pub(super) right: Vec<String>,
     /// The tokens that renders have.
-    was: Vec<String>,
+    pub(super) was: Vec<String>,
     /// The text that the response has.
     pub(super) now: String,
     /// True if white space stands before that text.
-    is_apart: bool,
+    pub(super) is_apart: bool,
 }
 
 impl Change {
@@ -109,19 +101,19 @@ fn is_of_call(part: Part) -> bool {
 
 /// A word or a sign of a text, with its place.
 #[derive(Debug, Clone, Copy)]
-struct Token<'t> {
-    text: &'t str,
-    start: usize,
+pub(super) struct Token<'t> {
+    pub(super) text: &'t str,
+    pub(super) start: usize,
 }
 
 impl Token<'_> {
-    fn end(&self) -> usize {
+    pub(super) fn end(&self) -> usize {
         self.start + self.text.len()
     }
 }
 
 /// The words and signs of a text, without the white space.
-fn tokens(text: &str) -> Vec<Token<'_>> {
+pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut found: Vec<Token<'_>> = Vec::new();
     for (start, c) in text.char_indices().filter(|(_, c)| !python::is_space(*c)) {
@@ -188,7 +180,37 @@ fn differing(gap: &Gap, render: &str, now: &[Token<'_>], pieces: &Pieces) -> Opt
         }
         (row, at) = (next_row + 1, next_at + 1);
     }
+    // What may be missing here and there would make a call of much that is none; all of it at once is what the response has.
+    if changes.len() > 1 && changes.iter().any(|change| change.now.is_empty()) {
+        changes = vec![merged(gap, was, now)?];
+    }
     (changes.len() <= MAX_CHANGES).then_some(changes)
+}
+
+/// One change for all that lies between the tokens that a gap begins and ends with as the render's does.
+fn merged(gap: &Gap, was: &[Token<'_>], now: &[Token<'_>]) -> Option<Change> {
+    let is_same = |(one, other): &(&Token<'_>, &Token<'_>)| one.text == other.text;
+    let start = was.iter().zip(now).take_while(is_same).count();
+    let rest = was[start..].iter().rev().zip(now[start..].iter().rev());
+    let end = rest.take_while(is_same).count();
+    let owned = |tokens: &[Token<'_>]| -> Vec<String> {
+        tokens.iter().map(|token| token.text.to_owned()).collect()
+    };
+    let new = &now[start..now.len() - end];
+    let span = match (new.first(), new.last()) {
+        (Some(first), Some(last)) => first.start..last.end(),
+        _ => 0..0,
+    };
+    let is_apart = gap.text[..span.start].ends_with(python::is_space);
+    Some(Change {
+        before: gap.before,
+        behind: gap.behind,
+        left: owned(&was[..start]),
+        right: owned(&was[was.len() - end..]),
+        was: owned(&was[start..was.len() - end]),
+        now: gap.text.get(span)?.to_owned(),
+        is_apart,
+    })
 }
 
 /// The longest common subsequence of two lists of tokens, by their indices. Of equally long ones that with the common tokens that come first.
@@ -254,165 +276,6 @@ fn slid(
     common
 }
 
-/// The document with all its patterns taking the other texts as well; `None` where one of the changes finds no place, or a pattern would match nothing at all.
-pub(super) fn apply(document: &Document, changes: &[&Change]) -> Option<Document> {
-    let mut document = document.clone();
-    let mut is_placed = vec![false; changes.len()];
-    for field in document.fields.values_mut() {
-        for delimiter in [&mut field.open, &mut field.close] {
-            if let Some(one) = delimiter
-                && let Some(changed) = changed(&source(one), changes, &mut is_placed)
-            {
-                *one = Delimiter::pattern(changed);
-            }
-        }
-        for (_, value) in field.content_args.iter_mut() {
-            if let Some(pattern) = value.as_str().filter(|text| text.contains("(?P<"))
-                && let Some(changed) = changed(pattern, changes, &mut is_placed)
-            {
-                *value = Value::from(changed);
-            }
-        }
-    }
-    is_placed.iter().all(|is| *is).then_some(document)
-}
-
-/// The pattern with the changes that find a place in it; `None` where none does, or it would match nothing at all.
-fn changed(pattern: &str, changes: &[&Change], is_placed: &mut [bool]) -> Option<String> {
-    let items = items(pattern);
-    let mut places: Vec<(Range<usize>, Vec<&Change>)> = Vec::new();
-    let mut placed = Vec::new();
-    for (number, change) in changes.iter().enumerate() {
-        for span in change.places(&items) {
-            placed.push(number);
-            match places.iter_mut().find(|(other, _)| *other == span) {
-                Some((_, all)) => all.push(change),
-                None => places.push((span, vec![change])),
-            }
-        }
-    }
-    if places.is_empty() {
-        return None;
-    }
-    places.sort_by_key(|(span, _)| std::cmp::Reverse((span.start, span.end)));
-    let mut written = pattern.to_owned();
-    let mut before = usize::MAX;
-    for (span, all) in &places {
-        // Of stretches that overlap one is enough.
-        if span.end > before {
-            continue;
-        }
-        let whole = run(&items, span);
-        let is_alone = places.iter().all(|(other, _)| {
-            other == span || other.end <= whole.start || whole.end <= other.start
-        });
-        let is_whole = is_alone && whole.end <= before && all.iter().all(|one| !one.now.is_empty());
-        // Markers stay whole, so that they are known for markers wherever they stand.
-        let (span, sides) = match is_whole && !span.is_empty() {
-            true => (
-                whole.clone(),
-                [
-                    &pattern[whole.start..span.start],
-                    &pattern[span.end..whole.end],
-                ],
-            ),
-            false if span.is_empty() => (span.clone(), [&pattern[..span.start], ""]),
-            false => (span.clone(), ["", ""]),
-        };
-        before = span.start;
-        written.replace_range(span.clone(), &either(&pattern[span], all, sides));
-    }
-    for change in placed.iter().map(|number| changes[*number]) {
-        if change.before == Part::Name && change.left.is_empty() {
-            written = named_without(&written, change);
-        }
-    }
-    let is_pattern =
-        Pattern::regex(&written).is_ok_and(|pattern| !matches!(pattern.search("", 0), Ok(Some(_))));
-    if !is_pattern {
-        return None;
-    }
-    for number in placed {
-        is_placed[number] = true;
-    }
-    Some(written)
-}
-
-/// The bytes of the constant around a stretch, as far as there is no white space in it.
-fn run(items: &[Item], span: &Range<usize>) -> Range<usize> {
-    let is_literal = |item: &&Item| matches!(item.kind, Kind::Literal(_));
-    let before = items.iter().rev().skip_while(|item| item.end > span.start);
-    let behind = items.iter().skip_while(|item| item.start < span.end);
-    let start = before.take_while(is_literal).last();
-    let end = behind.take_while(is_literal).last();
-    start.map_or(span.start, |item| item.start)..end.map_or(span.end, |item| item.end)
-}
-
-/// A pattern for a stretch of a pattern, or what stands in its place in responses, between these parts of patterns; where the stretch is empty, the first of
-/// these is all that stands before it.
-fn either(was: &str, all: &[&Change], [left, right]: [&str; 2]) -> String {
-    let mut texts: Vec<String> = Vec::new();
-    for change in all.iter().filter(|change| !change.now.is_empty()) {
-        let text = match was.is_empty() {
-            true => escape_loosely(&change.now),
-            false => format!("{left}{}{right}", escape_loosely(&change.now)),
-        };
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
-    // If one text begins with another, the longer one is tried first.
-    texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
-    let may_miss = all.iter().any(|change| change.now.is_empty());
-    match (was.is_empty(), texts.as_slice()) {
-        (true, texts) => {
-            // White space that the pattern has there is before this.
-            let lead = match all.iter().any(|change| change.is_apart) && !left.ends_with(SPACE) {
-                true => SPACE,
-                false => "",
-            };
-            match texts {
-                [one] => format!("(?:{lead}{one}{SPACE})?"),
-                texts => format!("(?:{lead}(?:{}){SPACE})?", texts.join("|")),
-            }
-        }
-        (false, []) => format!("(?:{was})?"),
-        (false, texts) => {
-            let end = if may_miss { "?" } else { "" };
-            format!("(?:{was}|{}){end}", texts.join("|"))
-        }
-    }
-}
-
-/// The pattern with names that end before what now may follow them.
-fn named_without(pattern: &str, change: &Change) -> String {
-    const NAME: &str = "(?P<name>[^";
-    let next = match change.now.is_empty() {
-        true => change.right.first().map_or("", String::as_str),
-        false => change.now.as_str(),
-    };
-    let Some(start) = pattern.find(NAME) else {
-        return pattern.to_owned();
-    };
-    let Some(len) = pattern[start..].find("]+)") else {
-        return pattern.to_owned();
-    };
-    let end = start + len + "]+)".len();
-    let group = without(&pattern[start..end], next);
-    format!("{}{group}{}", &pattern[..start], &pattern[end..])
-}
-
-/// How much of what stands beside a stretch is found beside a place of a pattern.
-#[derive(Debug, Clone, Copy, Default)]
-struct Beside {
-    /// True if the next token is found, or the part of the message that stands there, or nothing has to be.
-    is_found: bool,
-    /// True if a word is found there, or the part of the message.
-    is_sure: bool,
-    /// True if the pattern has no constant there.
-    is_open: bool,
-}
-
 impl Change {
     /// Returns true if words that renders have may be missing.
     pub(super) fn takes_words_away(&self) -> bool {
@@ -470,135 +333,16 @@ impl Change {
         let right = self.right.first().map_or("", String::as_str);
         response.contains(&format!("{left}{}{right}", self.now))
     }
-
-    /// The bytes of a pattern where the stretch stands, by the items of the pattern.
-    fn places(&self, items: &[Item]) -> Vec<Range<usize>> {
-        let was: Vec<char> = self.was.iter().flat_map(|token| token.chars()).collect();
-        let is_word = was.iter().any(|c| c.is_alphanumeric());
-        let mut places: Vec<Range<usize>> = Vec::new();
-        for at in 0..=items.len() {
-            let Some((start, end)) = matched(items, at, &was) else {
-                continue;
-            };
-            let left = self.before_it(items, start);
-            let right = self.behind_it(items, end);
-            let is_beside = |one: Beside, other: Beside| {
-                (one.is_sure || is_word && one.is_found) && other.is_open
-            };
-            let is_between =
-                left.is_found && right.is_found || is_beside(left, right) || is_beside(right, left);
-            // What is only signs is told by a word beside it, or by the part of the message there.
-            if !is_between || !is_word && !left.is_sure && !right.is_sure {
-                continue;
-            }
-            let span = match was.is_empty() {
-                false => Some(items[start].start..items[end - 1].end),
-                true => self.place_between(items, at).map(|place| place..place),
-            };
-            places.extend(span.filter(|span| !places.contains(span)));
-        }
-        places
-    }
-
-    /// The byte at which something more is put between two items: behind the white space there, if white space stands before it in the response.
-    fn place_between(&self, items: &[Item], at: usize) -> Option<usize> {
-        let is_space = |item: &Item| item.kind == Kind::Space;
-        let is_behind = at.checked_sub(1).is_some_and(|last| is_space(&items[last]));
-        let is_before = items.get(at).is_some_and(is_space);
-        let is_there = match self.is_apart {
-            true => !is_before,
-            false => !is_behind,
-        };
-        let end = items.last().map_or(0, |item| item.end);
-        is_there.then(|| items.get(at).map_or(end, |item| item.start))
-    }
-
-    fn before_it(&self, items: &[Item], start: usize) -> Beside {
-        let last_of = |at: usize| {
-            let mut items = items[..at].iter().rev();
-            items
-                .find(|item| item.kind != Kind::Space)
-                .map(|item| item.kind)
-        };
-        let is_open = !matches!(last_of(start), Some(Kind::Literal(_)));
-        let (mut at, mut found, mut has_word) = (start, 0, false);
-        for token in self.left.iter().rev() {
-            let chars: Vec<char> = token.chars().collect();
-            let Some(first) = matched_before(items, at, &chars) else {
-                break;
-            };
-            (at, found) = (first, found + 1);
-            has_word |= token.contains(char::is_alphanumeric);
-        }
-        let part = match last_of(at) {
-            Some(Kind::Closes(part)) => Some(part),
-            _ => None,
-        };
-        let is_all = found == self.left.len();
-        let is_other = !is_all && matches!(last_of(at), Some(Kind::Literal(_)));
-        match is_other {
-            true => Beside::default(),
-            false => beside(self.before, is_all, part, (found, has_word), is_open),
-        }
-    }
-
-    fn behind_it(&self, items: &[Item], end: usize) -> Beside {
-        let next_of = |at: usize| {
-            let mut items = items[at..].iter();
-            items
-                .find(|item| item.kind != Kind::Space)
-                .map(|item| item.kind)
-        };
-        let is_open = !matches!(next_of(end), Some(Kind::Literal(_)));
-        let (mut at, mut found, mut has_word) = (end, 0, false);
-        for token in &self.right {
-            let chars: Vec<char> = token.chars().collect();
-            let Some((_, next)) = matched(items, at, &chars) else {
-                break;
-            };
-            (at, found) = (next, found + 1);
-            has_word |= token.contains(char::is_alphanumeric);
-        }
-        let part = match next_of(at) {
-            Some(Kind::Opens(part)) => Some(part),
-            _ => None,
-        };
-        let is_all = found == self.right.len();
-        let is_other = !is_all && matches!(next_of(at), Some(Kind::Literal(_)));
-        match is_other {
-            true => Beside::default(),
-            false => beside(self.behind, is_all, part, (found, has_word), is_open),
-        }
-    }
-}
-
-/// How much is found where `all` of the tokens, or so many of them, stand beside a place, and a group for a part of the message behind them, if any.
-fn beside(
-    wanted: Part,
-    is_all: bool,
-    group: Option<Option<Part>>,
-    (found, has_word): (usize, bool),
-    is_open: bool,
-) -> Beside {
-    // Only these parts are groups of a pattern; the others begin and end where a pattern does, or where anything may stand.
-    let is_group = matches!(wanted, Part::Name | Part::Key | Part::Value);
-    let is_there = match group {
-        _ if !is_group => is_open,
-        Some(Some(part)) => part == wanted,
-        Some(None) => true,
-        None => false,
-    };
-    Beside {
-        is_found: found > 0 || is_all && is_there,
-        is_sure: has_word || is_all && is_group && group == Some(Some(wanted)),
-        is_open,
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::gaps;
+    use super::super::places::apply;
+    use super::super::split::source;
     use super::*;
+    use crate::pattern::Pattern;
+    use crate::response_template::Document;
     use crate::value::json;
 
     const MESSAGE: &str =
@@ -651,6 +395,41 @@ mod tests {
             let rendered = r#"<do f="look_up"><arg k="city">Paris</arg></do>"#;
             assert_eq!(reads(now, rendered), read, "{response}");
         }
+    }
+
+    #[test]
+    fn numbers_vary_and_what_follows_a_call_stands_behind_nothing_else() {
+        let [open, _] = learnt(r#"<do f="look_up" id="1"><arg k="city">Paris</arg></do>"#).unwrap();
+        let open = Pattern::regex(&open).unwrap();
+        let other = open.search(r#"<do f="look_up" id="23">"#, 0).unwrap();
+        assert!(other.is_some());
+
+        let text = r#"{"start_anchor": "A", "fields": {"content": {"close": "<end>"}, "tool_calls": {
+            "open_pattern": "<do (?P<name>[^ ]+) ", "close": "]", "content": "json"}}}"#;
+        let document = Document::of(&json::parse(text).unwrap()).unwrap();
+        let known = gaps_of(r#"<do look_up {"city": "Paris"}]<end>"#);
+        let pieces = Pieces::of(std::iter::empty(), std::iter::empty());
+        let gaps = gaps_of(r#"<do look_up {"city": "Paris"}]~~<end>"#);
+        let changes = changes(&gaps, &known, &pieces);
+        let now = apply(&document, &changes.iter().collect::<Vec<_>>()).unwrap();
+        let close = source(now.fields["content"].close.as_ref().unwrap());
+        let close = Pattern::regex(&close).unwrap();
+        let start = |text: &str| close.search(text, 0).unwrap().map(|found| found.span.start);
+        assert_eq!(start("]~~<end>"), Some(1));
+        assert_eq!(start("So: ~~<end>"), Some("So: ~~".len()));
+    }
+
+    #[test]
+    fn what_may_be_missing_beside_something_else_is_one_other_text() {
+        let pieces = Pieces::of(std::iter::empty(), std::iter::empty());
+        let known = gaps_of(r#"<do f="look_up"><arg k="city">Paris</arg></do>"#);
+        let gaps = gaps_of("<do=look_up><arg k=\"city\">Paris</arg></do>");
+        let told: Vec<String> = changes(&gaps, &known, &pieces)
+            .iter()
+            .map(Change::told)
+            .collect();
+        assert_eq!(told[0], r#""=" may stand in the place of "f=\"""#);
+        assert_eq!(told.len(), 2, "{told:?}");
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod identity;
 mod items;
 mod lined;
 mod opened;
+mod places;
 mod propose;
 mod quoted;
 mod recorded;

@@ -5,8 +5,9 @@
 //! the object is taken apart first ([`taken_apart`]): what opens the region captures the name and goes on up to the arguments, in whichever
 //! order the members stand. Where only the name comes behind the arguments in a response, what opens the region looks ahead for it ([`Turned`]).
 
-use super::changes::{self, Change};
+use super::changes::Change;
 use super::gaps::{Gap, Part};
+use super::places;
 use super::split::{Split, source};
 use crate::derive::compare::pattern::{SPACE, grouped};
 use crate::derive::compare::text::{common_suffix, escape, escape_loosely};
@@ -116,7 +117,7 @@ pub(super) fn spellings(
 fn combined(document: &Document, all: &[Change], apart: Option<&[String; 2]>) -> Vec<Spelling> {
     let placed = all
         .iter()
-        .filter(|change| changes::apply(document, &[change]).is_some());
+        .filter(|change| places::apply(document, &[change]).is_some());
     let placed: Vec<&Change> = placed.collect();
     let of = |chosen: Vec<&Change>| Spelling {
         apart: apart.cloned(),
@@ -151,7 +152,7 @@ pub(super) fn apply(base: &Document, spellings: &[&Spelling]) -> Option<Document
     }
     let changes: Vec<&Change> = spellings.iter().flat_map(|one| &one.changes).collect();
     if !changes.is_empty() {
-        document = changes::apply(&document, &changes)?;
+        document = places::apply(&document, &changes)?;
     }
     if let Some(turned) = spellings.iter().find_map(|one| one.turned.as_ref()) {
         document = turned.apply(&document)?;
