@@ -10,9 +10,9 @@ use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::{slot, text};
 use crate::derive::probe::{self, ArgumentsForm};
 use crate::derive::read::analysis::Analysis;
-use crate::derive::read::arguments::JsonDialect;
 use crate::derive::read::calls::ToolCalls;
 use crate::derive::read::cut::{Body, Members};
+use crate::derive::read::json_dialect::JsonDialect;
 use crate::response_template::{Delimiter, FieldDocument};
 use crate::value::{Map, Value, json};
 

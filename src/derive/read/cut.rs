@@ -9,7 +9,8 @@
 
 use std::ops::Range;
 
-use super::arguments::{self, JsonDialect, Pairs};
+use super::arguments::{self, Pairs};
+use super::json_dialect::{self, JsonDialect};
 use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::json_shape::{self, JsonStep};
 use crate::derive::compare::pieces::Pieces;
@@ -275,7 +276,7 @@ fn text(rest: &str, call: &Call) -> Option<(Range<usize>, Body)> {
 }
 
 fn dialect(rest: &str, call: &Call) -> Option<(Range<usize>, Body)> {
-    let (json, span) = arguments::dialect(rest, &call.arguments)?;
+    let (json, span) = json_dialect::dialect(rest, &call.arguments)?;
     Some((span, Body::Dialect(json)))
 }
 

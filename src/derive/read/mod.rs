@@ -1,7 +1,7 @@
 //! Reading the format off renders: one file for each question, and [`analysis`] that asks them all.
 //!
 //! Where does the turn begin ([`anchor`]) and end ([`turn_end`])? How is reasoning written ([`reasoning`], [`prompted`], [`channels`], [`further`]), how
-//! content ([`content`], [`content_close`])? How are calls handed over ([`spelling`]) and written ([`tool_calls`], [`cut`], [`arguments`],
+//! content ([`content`], [`content_close`])? How are calls handed over ([`spelling`]) and written ([`tool_calls`], [`cut`], [`arguments`], [`json_dialect`],
 //! [`argument_names`], [`argument_values`], [`literals`], [`no_arguments`])? And which parts of it can no response template read ([`limit`])?
 
 pub(in crate::derive) mod analysis;
@@ -18,6 +18,7 @@ mod content_close;
 pub(in crate::derive) mod cut;
 mod escaped;
 pub(in crate::derive) mod further;
+pub(in crate::derive) mod json_dialect;
 pub(in crate::derive) mod limit;
 mod literals;
 pub(in crate::derive) mod no_arguments;
