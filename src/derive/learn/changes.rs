@@ -8,6 +8,7 @@
 //!
 //! For gaps of `n` and `m` tokens the comparison takes `n * m` steps.
 
+use super::common::longest_common;
 use super::gaps::{Gap, Part};
 use crate::derive::compare::pieces::Pieces;
 use crate::value::python;
@@ -148,7 +149,10 @@ fn differing(gap: &Gap, render: &str, now: &[Token<'_>], pieces: &Pieces) -> Opt
         let end = was.get(row).map_or(render.len(), |next| next.start);
         row == 0 || row == was.len() || edges.iter().any(|edge| (start..=end).contains(edge))
     };
-    let common = slid(common(was, now), was, now, is_edge);
+    let common = longest_common(was.len(), now.len(), |row, at| {
+        was[row].text == now[at].text
+    });
+    let common = slid(common, was, now, is_edge);
     let (mut row, mut at) = (0, 0);
     let ends = std::iter::once((was.len(), now.len()));
     for (next_row, next_at) in common.into_iter().chain(ends) {
@@ -211,34 +215,6 @@ fn merged(gap: &Gap, was: &[Token<'_>], now: &[Token<'_>]) -> Option<Change> {
         now: gap.text.get(span)?.to_owned(),
         is_apart,
     })
-}
-
-/// The longest common subsequence of two lists of tokens, by their indices. Of equally long ones that with the common tokens that come first.
-fn common(was: &[Token<'_>], now: &[Token<'_>]) -> Vec<(usize, usize)> {
-    let (rows, width) = (was.len(), now.len());
-    let mut longest = vec![vec![0_usize; width + 1]; rows + 1];
-    for row in (0..rows).rev() {
-        for at in (0..width).rev() {
-            longest[row][at] = match was[row].text == now[at].text {
-                true => longest[row + 1][at + 1] + 1,
-                false => longest[row + 1][at].max(longest[row][at + 1]),
-            };
-        }
-    }
-    let (mut row, mut at) = (0, 0);
-    let mut found = Vec::new();
-    while row < rows && at < width {
-        if was[row].text == now[at].text && longest[row][at] == longest[row + 1][at + 1] + 1 {
-            found.push((row, at));
-            row += 1;
-            at += 1;
-        } else if longest[row + 1][at] >= longest[row][at + 1] {
-            row += 1;
-        } else {
-            at += 1;
-        }
-    }
-    found
 }
 
 /// The common tokens with those before a stretch that is only in one of the lists paired with the like tokens at the end of that stretch, as far back

@@ -10,6 +10,7 @@
 //! is a part that may be missing; where one word stands in the place of another, directly behind the same token, that is a choice. Parts
 //! that are missing from the same heads stand together. For `k` heads of `n` tokens it takes `k * n * n` steps.
 
+use super::common::longest_common;
 use super::split::{Split, either, source, without};
 use super::widening::Edit;
 use crate::derive::compare::pattern::{SPACE, optional_beginning};
@@ -191,31 +192,9 @@ impl Sequence {
 
     /// The longest common subsequence: the columns, each with the token that is one of its own.
     fn common(&self, tokens: &[String]) -> Vec<(usize, usize)> {
-        let (rows, width) = (self.columns.len(), tokens.len());
-        let is_same = |row: usize, at: usize| self.columns[row].tokens.contains(&tokens[at]);
-        let mut longest = vec![vec![0_usize; width + 1]; rows + 1];
-        for row in (0..rows).rev() {
-            for at in (0..width).rev() {
-                longest[row][at] = match is_same(row, at) {
-                    true => longest[row + 1][at + 1] + 1,
-                    false => longest[row + 1][at].max(longest[row][at + 1]),
-                };
-            }
-        }
-        let (mut row, mut at) = (0, 0);
-        let mut found = Vec::new();
-        while row < rows && at < width {
-            if is_same(row, at) {
-                found.push((row, at));
-                row += 1;
-                at += 1;
-            } else if longest[row + 1][at] >= longest[row][at + 1] {
-                row += 1;
-            } else {
-                at += 1;
-            }
-        }
-        found
+        longest_common(self.columns.len(), tokens.len(), |row, at| {
+            self.columns[row].tokens.contains(&tokens[at])
+        })
     }
 
     /// A pattern for any of it. Columns that are missing from the same heads are there or missing together.

@@ -20,6 +20,7 @@ mod between;
 mod calls;
 mod changes;
 mod claim;
+mod common;
 mod constants;
 mod ended;
 mod gaps;

@@ -2,7 +2,8 @@
 //!
 //! A model that writes about calls quotes them: in the midst of a sentence without the markers, or within a reasoning with all of them. Both are
 //! made up of what is at hand: the calls of the recorded responses between words, and the rendered calls within a rendered reasoning. A widening
-//! may read no more calls of these texts than were read before. That costs a parse for each of them.
+//! may read no more calls of these texts than were read before, but for one that a response has taught in which a call ends the reasoning. That
+//! costs a parse for each of them.
 
 use std::sync::Arc;
 
