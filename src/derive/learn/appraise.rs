@@ -261,7 +261,7 @@ pub(super) fn appraise(
     for error in parser.malformed() {
         if let (Some(span), Some(field)) = (&error.span, &error.field) {
             spots.push(Spot {
-                span: within(span, response.len()),
+                span: whole_constants(within(span, response.len()), response, constants),
                 field: Some(field.clone()),
                 is_malformed: true,
             });
@@ -472,6 +472,17 @@ fn within(span: &Range<usize>, len: usize) -> Range<usize> {
     span.start.min(len)..span.end.min(len)
 }
 
+/// The stretch up to the end of the constant within which it ends. The text that closes a region may be a part of a constant that was not
+/// understood: where `}` closes a region, it is found at the end of `{stop}` as well.
+fn whole_constants(span: Range<usize>, response: &str, constants: &Constants<'_>) -> Range<usize> {
+    let found = constants.find(response);
+    let mut ends = found.into_iter().filter(|one| one.start < span.end);
+    let end = ends
+        .next_back()
+        .map_or(span.end, |one| one.end.max(span.end));
+    span.start..end
+}
+
 /// The parser behind the response; the one that gave up where it did.
 fn parse(
     template: &Arc<ResponseTemplate>,
@@ -490,5 +501,42 @@ fn parse(
     match ended {
         Ok(()) => Ok(Box::new(parser)),
         Err(_) => Err(Some(Box::new(parser))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::derive::compare::pieces::Pieces;
+
+    #[test]
+    fn a_region_that_a_part_of_a_constant_closes_is_looked_at_with_all_of_it() {
+        let shown = |stop: &str| {
+            let document = r#"{"start_anchor": "A:", "fields": {
+                "tool_calls": {
+                    "open_pattern": "\\{\"do\": \"(?P<name>[^\"]+)\", \"with\": ",
+                    "close_pattern": "\\}\\s*(?:!end|\\Z)",
+                    "content": "json",
+                    "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}
+                },
+                "content": {}
+            }}"#;
+            let template = ResponseTemplate::from_json(document).unwrap();
+            let pieces = Pieces::of([], [stop, "!end"]);
+            let recorded = Recorded {
+                name: "one".to_owned(),
+                response: format!(r#"{{"do": "f", "with": {{}}}}{stop}"#),
+                prefix: None,
+                tools: Vec::new(),
+                expected: None,
+            };
+            let constants = Constants::new(&pieces, Vec::new());
+            let read = appraise(&Arc::new(template), &recorded, "", &constants, &[]);
+            let malformed = read.spots.iter().filter(|spot| spot.is_malformed);
+            let shown = malformed.map(|spot| recorded.response[spot.span.clone()].to_owned());
+            shown.collect::<Vec<_>>()
+        };
+        assert_eq!(shown("<stop>"), ["{}}<stop>"]);
+        assert_eq!(shown("{stop}"), ["{}}{stop}"]);
     }
 }
