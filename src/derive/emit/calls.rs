@@ -1,10 +1,10 @@
 //! The region of the calls: the delimiters that open and close each, and the way in which its content parser reads the body.
 
-use super::ends::Ends;
+use super::ends::{Ends, has_within};
 use super::marker::{self, Captures};
 use super::written::Written;
 use super::{
-    AT_LINE, BEHIND_BRACKET, either_of, is_plain, listed, optional, pairs, pattern_candidate,
+    AT_LINE, BEHIND_BRACKET, either_of, is_plain, listed, optional, pairs, pattern_candidate, tail,
 };
 use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::{slot, text};
@@ -402,19 +402,24 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
     let Written { calls, ends, .. } = written;
     let text_end = ends.text_end;
     let next = written.next();
-    let at_section = match stop(calls, ends, &next) {
+    let own = calls.call.1.trim();
+    let at_section = match stop_behind(own, calls, ends, &next) {
         Some(stop) => format!("(?:{stop}|{text_end})"),
         None => text_end.to_owned(),
     };
     let section = calls.section.1.trim();
     let at_turn_end = (!section.is_empty()).then(|| {
         let turn_end = either_of(
-            ends.pattern(None, &[])
+            ends.pattern_behind(own, None)
                 .into_iter()
                 .chain([text_end.to_owned()])
                 .collect(),
         );
-        let last = format!("{}{}", optional(section), turn_end.unwrap_or_default());
+        let section = match has_within(section, own) {
+            true => tail::optional(section, text_end),
+            false => optional(section),
+        };
+        let last = format!("{section}{}", turn_end.unwrap_or_default());
         format!("(?:{last}|{})", before_next(calls, &next))
     });
     // White space before the first character belongs to the arguments, which are JSON and may end with it.
@@ -450,8 +455,13 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
 /// A pattern for the end of a call that nothing closes. It ends at the end of the section or of the turn, and before the next call, whose
 /// beginning is the pattern `next`.
 fn stop(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
+    stop_behind("", calls, ends, next)
+}
+
+/// A pattern as [`stop`] gives it, for what stands behind the text `own`, which closes a call also where the response ends.
+fn stop_behind(own: &str, calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
     let section = Some(calls.section.1.trim()).filter(|section| !section.is_empty());
-    let stop = ends.pattern(section, &[]);
+    let stop = ends.pattern_behind(own, section);
     let stop = stop.map(|stop| behind_json(calls, &stop));
     if !calls.parallel || next.is_empty() {
         return stop;

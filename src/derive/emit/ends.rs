@@ -134,6 +134,38 @@ impl<'a> Ends<'a> {
         })
     }
 
+    /// A pattern as [`pattern`](Self::pattern) gives, for what stands behind the text `own`, which closes a region also where the response ends
+    /// with it. Of a marker that has that text within, any beginning will do where the response ends.
+    ///
+    /// Transformers takes a whole match before one that only begins, and while the response arrives its end is wherever it has come to. Of `}`
+    /// behind which `{done}{end}` stands, or nothing, it would take the one within that marker, and no longer the one before it.
+    pub(super) fn pattern_behind(&self, own: &str, before: Option<&str>) -> Option<String> {
+        let all: Vec<&str> = before
+            .into_iter()
+            .chain(self.markers.iter().copied())
+            .collect();
+        let cut = |end: &&str| {
+            let (needed, _) = self.needed(end);
+            has_within(needed, own)
+                .then(|| tail::cut_short(needed, self.text_end))
+                .flatten()
+        };
+        let behind = match self.is_last {
+            true => String::new(),
+            false => format!("\\s*{}", self.optional(self.epilogue)),
+        };
+        if let [end] = all.as_slice()
+            && let Some(cut) = cut(end)
+        {
+            return Some(format!("{}{behind}|{cut}", self.end_pattern(end)));
+        }
+        let ends = all
+            .iter()
+            .flat_map(|end| [Some(self.end_pattern(end)), cut(end)]);
+        let end = super::either_of(ends.flatten().collect())?;
+        Some(end + &behind)
+    }
+
     /// Returns a pattern for any of the ends with the white space that the chat template writes before it, so that a text may have the end
     /// in it without that white space; `None` where there is none.
     pub(super) fn exact(&self, others: &[&str]) -> Option<String> {
@@ -243,6 +275,15 @@ impl<'a> Ends<'a> {
     }
 }
 
+/// Returns true if a text stands within a marker: not where the marker begins, since both may then be said as one by what stands before, as in
+/// `}` and `}<end>` behind an object, and not at its end alone.
+pub(super) fn has_within(marker: &str, text: &str) -> bool {
+    let last = marker.char_indices().next_back();
+    !text.is_empty()
+        && !marker.starts_with(text)
+        && last.is_some_and(|(last, _)| marker[..last].contains(text))
+}
+
 /// Returns the character behind a marker where `next` begins within that marker, as early in it as possible: `~` for `~~~` and itself
 /// (`~~~~`), `a` for `abab` and itself, `r` for `%%` and `%run`. A marker of one character gives that character for itself. `None` where
 /// `next` cannot begin within the marker.
@@ -279,6 +320,7 @@ fn needs_only(pieces: &Pieces, end: &str, first: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pattern::Pattern;
 
     #[test]
     fn a_marker_may_begin_within_another() {
@@ -296,6 +338,52 @@ mod tests {
             ("ab", "b", None),
         ] {
             assert_eq!(completion(marker, next), expected, "{marker} {next}");
+        }
+    }
+    /// The places at which a pattern is found in a text as it arrives, character by character, as soon as anything is found.
+    fn sighted(pattern: &str, text: &str) -> Vec<usize> {
+        let pattern = Pattern::regex(pattern).unwrap();
+        let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+        let found = ends.filter_map(|end| pattern.search(&text[..end], 0).unwrap());
+        let mut places: Vec<usize> = found.map(|found| found.span.start).collect();
+        places.dedup();
+        places
+    }
+
+    #[test]
+    fn what_closes_a_region_is_not_found_in_the_markers_behind_it() {
+        let pieces = Pieces::default();
+        let ends = |is_last| Ends {
+            markers: vec!["{said}{end}"],
+            spaced: Vec::new(),
+            followed: Vec::new(),
+            opens_calls: "",
+            epilogue: "",
+            is_last,
+            pieces: &pieces,
+            text_end: "\\Z",
+        };
+        for is_last in [false, true] {
+            let ends = ends(is_last);
+            for (before, text) in [
+                (Some("]{done}{end}"), "1} ]{done}{end}"),
+                (Some("]{done}{end}"), "1}{said}{end}"),
+                (None, "1}{said}{end}"),
+            ] {
+                let close = |end: Option<String>| format!("\\}}\\s*(?:{}|\\Z)", end.unwrap());
+                let found = sighted(&close(ends.pattern_behind("}", before)), text);
+                assert_eq!(found, [1], "{text}");
+                let plain = sighted(&close(ends.pattern(before, &[])), text);
+                assert_eq!(plain.first(), Some(&1));
+                assert!(plain.len() > 1, "{text} needs more than the whole markers");
+            }
+            let other = ends.pattern_behind(">", Some("]{done}{end}"));
+            assert_eq!(other, ends.pattern(Some("]{done}{end}"), &[]));
+            // A bracket behind an object would close it within.
+            let longer = ends.pattern_behind("}", Some("}]{done}{end}"));
+            let close = format!("\\}}\\s*(?:{}|\\Z)", longer.unwrap());
+            let found = Pattern::regex(&close).unwrap().search("{}}", 0).unwrap();
+            assert_eq!(found.map(|found| found.span.start), Some(2));
         }
     }
 }

@@ -26,6 +26,11 @@ pub(super) fn or_the_end(marker: &str, text_end: &str) -> String {
     format!("(?:{whole}\\s*|{beginning}\\s*{text_end})")
 }
 
+/// A pattern for any beginning of a marker that is not all of it, where the text ends; `None` where a pattern cannot say that.
+pub(super) fn cut_short(marker: &str, text_end: &str) -> Option<String> {
+    beginning(marker).map(|some| format!("{some}\\s*{text_end}"))
+}
+
 /// How many characters of a marker have a place of their own in a pattern for its beginnings. Text that begins with so many of them is the
 /// marker's.
 const SPELLED: usize = 40;
