@@ -80,7 +80,7 @@ impl Pieces {
         let written = constants(&lines);
         let mut fine: BTreeSet<String> = whole.union(&written).cloned().collect();
         let alone = alone(&lines, &open);
-        let alone = alone.into_iter().map(trimmed);
+        let alone = alone.iter().map(|one| trimmed(one));
         let alone = alone.filter(|one| length(one) >= SHORTEST);
         let marks: BTreeSet<String> = marks.iter().cloned().chain(alone).collect();
         let [mut on, mut from] = touching(&lines);
