@@ -430,3 +430,41 @@ fn names_of_calls_are_read_from_ids_where_nothing_else_has_them() {
         assert_eq!(function.get("name").and_then(Value::as_str), Some(name));
     }
 }
+
+/// A chat template with one call in a message, the markers of which are between these signs.
+fn one_call(open: &str, close: &str, behind: &str) -> String {
+    let template = format!(
+        r#"{{%- for m in messages -%}}
+{{%- if m.role == 'assistant' -%}}
+{{{{ 'Lbot_R' }}}}
+{{%- if m.tool_calls -%}}
+{{%- set call = m.tool_calls[0].function -%}}
+{{{{ '{{"do": "' + call.name + '", "with": ' + (call.arguments | tojson) + '}}' }}}}{behind}
+{{%- else -%}}
+{{{{ m.content + 'LendR' }}}}
+{{%- endif -%}}
+{{%- else -%}}
+{{{{ 'L' + m.role + 'R' + m.content + 'LnextR' }}}}
+{{%- endif -%}}
+{{%- endfor -%}}
+{{%- if add_generation_prompt -%}}{{{{ 'Lbot_R' }}}}{{%- endif -%}}"#
+    );
+    template.replace('L', open).replace('R', close)
+}
+
+/// A marker that ends with the character that closes a call is found like any other.
+#[test]
+fn a_marker_may_end_with_what_closes_a_call() {
+    for behind in [
+        "{{- 'LstopR' if brief is defined and brief else 'LendR' -}}",
+        "{{- 'LdoneRLoverR' -}}",
+    ] {
+        let document = |open: &str, close: &str| {
+            let derivation = verified(&one_call(open, close, behind));
+            derivation.document.fields["tool_calls"].clone()
+        };
+        let (one, other) = (document("<", ">"), document("{", "}"));
+        assert_eq!(one.transform, other.transform);
+        assert_eq!(one.content, other.content);
+    }
+}
