@@ -249,6 +249,42 @@ impl Pieces {
         shared
     }
 
+    /// Returns how many bytes of `between` are whole markers of it with which `other` begins, if they are not all of it. A marker of `other`
+    /// may be split there, but no word.
+    pub(in crate::derive) fn start_within(&self, between: &str, other: &str) -> usize {
+        let edges = self.edges(between);
+        let shared = text::common_prefix(between, other);
+        let cut = edges.into_iter().rev().find(|edge| *edge <= shared);
+        let cut = cut.unwrap_or_default();
+        let (part, rest) = between.split_at(cut);
+        let marker = self.tokens(part).last().copied();
+        match self.stands_out(marker, rest) && !is_amid_word(other, cut) {
+            true => cut,
+            false => 0,
+        }
+    }
+
+    /// Returns how many bytes of `between` are whole markers of it with which `other` ends, as [`start_within`](Self::start_within) does.
+    pub(in crate::derive) fn end_within(&self, between: &str, other: &str) -> usize {
+        let edges = self.edges(between);
+        let shared = text::common_suffix(between, other);
+        let cut = edges
+            .into_iter()
+            .find(|edge| *edge >= between.len() - shared);
+        let (rest, part) = between.split_at(cut.unwrap_or(between.len()));
+        let marker = self.tokens(part).first().copied();
+        match self.stands_out(marker, rest) && !is_amid_word(other, other.len() - part.len()) {
+            true => part.len(),
+            false => 0,
+        }
+    }
+
+    /// Returns true if a token is a marker that is long enough to split another one for, and another text stands beside it.
+    fn stands_out(&self, marker: Option<&str>, beside: &str) -> bool {
+        let is_marker = |marker| length(marker) >= SHORTEST && self.is_one(marker);
+        marker.is_some_and(is_marker) && !beside.trim().is_empty()
+    }
+
     /// Returns the bytes of the piece that a cut would split. A stretch that no piece covers counts as well, if it is a part of some piece.
     fn piece_at(&self, text: &str, cut: usize) -> Option<(usize, usize)> {
         let cover = self.fine.cover(text, &self.runs_on);
