@@ -45,13 +45,14 @@ mod unclosed;
 mod unshown;
 mod widening;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::CALLS_KEY;
 use crate::judge::{self, Case, Scrutiny};
 use crate::response_template::{Document, Engine, ResponseTemplate};
-use crate::value::{Map, Value, python};
+use crate::value::{Map, Value, json, python};
 
 pub(in crate::derive) use again::{Again, written_again};
 use appraise::{Appraised, Shortfall, appraise};
@@ -522,7 +523,7 @@ impl Lessons<'_> {
                 })
         };
         let mut found: Vec<Helpful> = Vec::new();
-        let mut tried: Vec<Document> = Vec::new();
+        let mut tried: HashSet<String> = HashSet::new();
         let short = self.recorded.iter().zip(&state.read);
         let short = short.filter(|(_, read)| !read.is_right());
         let heads: Vec<String> = short
@@ -546,16 +547,18 @@ impl Lessons<'_> {
                 if ends_turn(&edit) {
                     continue;
                 }
-                let Some(draft) = state.draft.with(base, &edit) else {
+                let Some((document, edits)) = state.draft.changed(base, &edit) else {
                     continue;
                 };
                 if tried.len() >= self.most {
                     return found;
                 }
-                if tried.contains(&draft.document) {
+                if !tried.insert(json::to_string(&document.to_value())) {
                     continue;
                 }
-                tried.push(draft.document.clone());
+                let Some(draft) = state.draft.compiled(document, edits) else {
+                    continue;
+                };
                 // Most proposals do not even help the response that they were made for.
                 let wanted = &state.read[at].calls;
                 let prompt = prompts[at];
@@ -601,6 +604,22 @@ impl Helpful {
 impl Draft {
     /// Returns the draft with another widening of `base`; `None` where that changes nothing or cannot be written.
     fn with(&self, base: &Document, edit: &Edit) -> Option<Self> {
+        let (document, edits) = self.changed(base, edit)?;
+        self.compiled(document, edits)
+    }
+
+    /// Returns the draft with that document instead of its own; `None` where that is no response template.
+    fn compiled(&self, document: Document, edits: Vec<Edit>) -> Option<Self> {
+        let template = self.template.changed(&document.to_value()).ok()?;
+        Some(Self {
+            document,
+            template: Arc::new(template),
+            edits,
+        })
+    }
+
+    /// Returns the document with another widening of `base`, and all widenings then.
+    fn changed(&self, base: &Document, edit: &Edit) -> Option<(Document, Vec<Edit>)> {
         let edits: Vec<Edit> = self.edits.iter().chain([edit]).cloned().collect();
         let spellings: Vec<&Spelling> = edits.iter().filter_map(Edit::spelling).collect();
         let others = edits.iter().filter(|edit| edit.spelling().is_none());
@@ -616,12 +635,7 @@ impl Draft {
                 one_by_one(&spelled::apply(&headed, &spellings)?, &others)
             })
             .or_else(|| one_by_one(spelled.as_ref()?, &[heads, others].concat()))?;
-        let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
-        (document != self.document).then(|| Self {
-            document,
-            template: Arc::new(template),
-            edits,
-        })
+        (document != self.document).then_some((document, edits))
     }
 }
 
