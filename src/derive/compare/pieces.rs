@@ -16,7 +16,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use super::lines::{Line, alone, is_amid_word, joined, lines, open, touching};
+use super::lines::{Line, alone, first, is_amid_word, joined, lines, open, touching};
 use super::parting::{SHORTEST, length, part};
 use super::text;
 use crate::chat_template::Traced;
@@ -79,12 +79,15 @@ impl Pieces {
         let mut whole = constants(&joined);
         let written = constants(&lines);
         let mut fine: BTreeSet<String> = whole.union(&written).cloned().collect();
-        let alone = alone(&lines, &open);
-        let alone = alone.iter().map(|one| trimmed(one));
-        let alone = alone.filter(|one| length(one) >= SHORTEST);
+        let long = |all: BTreeSet<String>| {
+            let all = all.into_iter().map(|one| trimmed(&one));
+            all.filter(|one| length(one) >= SHORTEST)
+        };
+        let alone = long(alone(&lines, &open));
         let marks: BTreeSet<String> = marks.iter().cloned().chain(alone).collect();
+        let like = marks.iter().cloned().chain(long(first(&lines))).collect();
         let [mut on, mut from] = touching(&lines);
-        part(&mut fine, whole.clone(), &marks, [&on, &from]);
+        part(&mut fine, whole.clone(), [&marks, &like], [&on, &from]);
         // The parts into which constants were cut are markers. Constants that were only joined to a longer marker are none.
         let parts = fine.iter().filter(|one| !written.contains(*one));
         whole.extend(parts.cloned());
