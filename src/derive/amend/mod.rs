@@ -288,7 +288,14 @@ impl Amended {
             engines: &options.engines,
             gaps: learn::known_gaps(&self.proof.judgement.cases),
         };
-        let shown = learn::unshown(source, recorded, &self.document).and_then(|unshown| {
+        let template = self.template()?;
+        let first = lessons.prompts.first().and_then(|prompts| prompts.first());
+        let opened = first.and_then(|prompt| {
+            let anchor = template.anchor().find_iter(prompt).last()?.ok()?;
+            prompt.get(anchor.span.end..)
+        });
+        let opened = opened.unwrap_or_default();
+        let shown = learn::unshown(source, recorded, &self.document, opened).and_then(|unshown| {
             let options = Options {
                 responses: Vec::new(),
                 prefer: Vec::new(),
@@ -298,7 +305,6 @@ impl Amended {
             let derived = crate::derive::derive(&unshown.source, &options).ok()?;
             Some((unshown, derived.document))
         });
-        let template = self.template()?;
         let mut keeps = bench.keeps(&self.proof);
         let keeps = move |template: &Arc<ResponseTemplate>| match more {
             Some(may_prove) if !may_prove() => None,

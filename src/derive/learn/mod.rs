@@ -185,7 +185,7 @@ pub(in crate::derive) fn learn<P>(
     shown: Option<(Unshown, Document)>,
     mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> Option<P>,
 ) -> Learnt<P> {
-    let prompts = lessons.prompts_taken(&template);
+    let mut prompts = lessons.prompts_taken(&template);
     let first = Draft {
         document: document.clone(),
         template,
@@ -200,10 +200,11 @@ pub(in crate::derive) fn learn<P>(
     let mut evidence = Vec::new();
     let mut proved = None;
     if let Some((unshown, with)) = shown
-        && let Some(better) = lessons.better(&with, &state, &prompts)
+        && let Some((better, taken)) = lessons.better(&with, &state)
         && let Some(proof) = keeps(&better.draft.template)
     {
         proved = Some(proof);
+        prompts = taken;
         let added = unshown.keys.iter();
         report.added = added
             .map(|key| Addition {
@@ -416,18 +417,22 @@ impl Lessons<'_> {
         Quoted::of(&state.draft.template, responses, cases)
     }
 
-    /// Returns the state with another document, if that reads more of the responses, and still reads right each that was read right.
-    fn better(&self, document: &Document, state: &State, prompts: &[&str]) -> Option<State> {
+    /// Returns the state with another document, if that reads more of the responses, and still reads right each that was read right; and the
+    /// prompts behind which it reads them best.
+    fn better(&self, document: &Document, state: &State) -> Option<(State, Vec<&str>)> {
         let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
+        let template = Arc::new(template);
+        let prompts = self.prompts_taken(&template);
         let draft = Draft {
             document: document.clone(),
-            template: Arc::new(template),
+            template,
             edits: Vec::new(),
         };
-        let now = self.state(draft, prompts, None);
+        let now = self.state(draft, &prompts, None);
         let mut both = now.read.iter().zip(&state.read);
         let is_kept = both.all(|(now, before)| now.is_right() || !before.is_right());
-        (is_kept && now.right() > state.right() && now.refused <= state.refused).then_some(now)
+        let is_better = is_kept && now.right() > state.right() && now.refused <= state.refused;
+        is_better.then_some((now, prompts))
     }
 
     /// The responses that are not read right, each beside the nearest render.
