@@ -2,6 +2,7 @@
 //! answer goes on, or one that is only opened; and the template may cut an answer at a constant, such as the end of a reasoning.
 
 use super::anchor::Anchor;
+use super::partner;
 use super::thought::{Found, Opener, Reasoning, describe};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
@@ -12,11 +13,13 @@ use crate::derive::render::renderer::Renderer;
 use crate::value::{Map, Value, json};
 
 /// Returns the candidates for the markers of a reasoning that no render shows, the likeliest first. If a prompt has both markers, these are
-/// taken. If it has only one, it is combined with each marker at which the template cuts an answer. Last come the pairs of markers between
+/// taken. If it has only one, it is combined with each marker at which the template cuts an answer; and if there is none, one that a prompt
+/// opens is closed as other markers in the constants are. Last come the pairs of markers between
 /// which the template cuts something out of an answer. Where a render shows the markers, `cutting` is `None`, and only the prompts count.
 pub(in crate::derive) fn dropped(
     prefilled: &[Prefilled],
     cutting: Option<&Cutting>,
+    constants: &[&str],
 ) -> Vec<(String, &'static str, Found)> {
     let mut found = Vec::new();
     let mut add = |name: String, because, (open, close): (&str, &str), evidence: Vec<Evidence>| {
@@ -60,6 +63,15 @@ pub(in crate::derive) fn dropped(
             others.any(|other| other.open.is_some() && other.close.as_ref() == Some(&cut.marker))
         };
         closing.sort_by_key(of_another);
+        if closing.is_empty() && cutting.is_some() && prompted.open.is_some() {
+            let alike = partner::closing(open, constants.iter().copied());
+            if let Some(close) = alike {
+                let because = "the generation prompt opens it, and other markers of the chat template are closed so";
+                let name = format!("{name}, closed as others are");
+                add(name, because, (open, &close), of_prompt);
+                continue;
+            }
+        }
         for (rank, cut) in closing.into_iter().enumerate() {
             let name = match rank {
                 0 => name.clone(),

@@ -61,9 +61,10 @@ pub(in crate::derive) fn read(
         "what looks like a reasoning might be something else",
         Found::default(),
     );
+    let constants: Vec<&str> = renderer.constants().collect();
     let candidates = rendered
         .into_iter()
-        .chain(dropped(&prefilled, cutting))
+        .chain(dropped(&prefilled, cutting, &constants))
         .chain(unopened)
         .chain([none]);
     let candidates = candidates.map(|(name, because, found)| {
