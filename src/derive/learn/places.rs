@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn what_counts_or_identifies_may_be_any() {
-        assert_eq!(varied("id=1"), r"id\s*=\s*\d+".replace("\\\\", "\\"));
+        assert_eq!(varied("id=1"), r"id=\d+");
         assert_eq!(varied("call_0"), r"call_\d+");
         assert_eq!(varied("call_8f3a"), r"\w+");
         assert_eq!(varied("h1x"), "h1x", "a number within a word");
