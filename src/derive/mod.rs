@@ -41,6 +41,7 @@ mod read;
 mod remarks;
 mod render;
 mod report;
+mod retaken;
 mod search;
 mod strict;
 
@@ -199,7 +200,10 @@ pub enum DeriveError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivation, DeriveError> {
-    let (mut best, doubtful) = derive_under(source, options, judge::Extent::ALL)?;
+    let first = derive_under(source, options, judge::Extent::ALL)?;
+    let derive_with = |options: &Options| derive_under(source, options, judge::Extent::ALL).ok();
+    let other = retaken::by_responses(options, &first, derive_with);
+    let (mut best, doubtful) = other.unwrap_or(first);
     let mut findings = Vec::new();
     // A text that is given may be a marker of the chat template's, in whose place no response template takes any text. And few set two kwargs of which
     // only both together make a difference.
@@ -353,7 +357,13 @@ fn derive_under(
             &template,
             &proof.judgement.cases,
             emit::reasoning_field(&analysis, target),
-            &source.tokens.end,
+            deviate::Markers {
+                ends: match source.tokens.end.as_slice() {
+                    [] => &analysis.turn_end.next_begin,
+                    known => known,
+                },
+                pieces: &analysis.pieces,
+            },
         )
     });
     let deviate::Tried {

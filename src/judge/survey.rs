@@ -149,9 +149,12 @@ impl Survey {
         ] {
             plain.fill_first(renderer, &places, &probes);
         }
-        let (no_calls, reads_calls) = about_calls(renderer, &users, &plain.manner);
+        let (no_calls, reads_calls) = match calling.is_empty() {
+            true => about_calls(renderer, &users, &plain.manner),
+            false => (None, false),
+        };
         Self {
-            no_calls: no_calls.filter(|_| calling.is_empty()),
+            no_calls,
             calling: distinct(renderer, &users, calling),
             slots,
             settings,
@@ -330,7 +333,8 @@ fn distinct(renderer: &Renderer<'_>, users: &[Conversation], manners: Vec<Manner
     distinct
 }
 
-/// Returns the chat template's error on a call, if there is one, and true if it asks for an assistant's calls at all.
+/// Returns why the chat template shows no call, as far as that is known, and true if it asks for an assistant's calls at all. The reason is its error, or that
+/// it renders a call only where another message follows: some chat templates take the last answer off and append it without its calls.
 fn about_calls(
     renderer: &Renderer<'_>,
     users: &[Conversation],
@@ -347,10 +351,20 @@ fn about_calls(
         .map(|error| error.to_string());
     let path = format!("messages[].{}", CALLS_KEY);
     let answer = manner.write(&Assistant::saying(probes::CONTENT), None);
-    let reads = [message, answer].iter().any(|message| {
+    let earlier = after_tool(renderer, place, manner, "");
+    let reads = [(place, &message), (place, &answer), (&earlier, &answer)];
+    let reads = reads.into_iter().any(|(place, message)| {
         renderer
             .reads(place, message, manner)
             .is_ok_and(|reads| reads.has_for("assistant", &path))
     });
-    (refusal, reads)
+    let arguments = probes::call(2).arguments;
+    let shows = |text: String| {
+        let mut said = arguments.values().filter_map(Value::as_str);
+        said.all(|said| text.contains(said))
+    };
+    let is_earlier = || renderer.history(&earlier, manner).is_ok_and(shows);
+    let only_earlier =
+        || is_earlier().then(|| "it renders them where another message follows".to_owned());
+    (refusal.or_else(only_earlier), reads)
 }

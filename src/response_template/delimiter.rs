@@ -29,7 +29,8 @@ pub(super) fn pattern(
         (Some(literals), None) => {
             literal_pattern(literals, &path.key(literal_key), literal_key, findings)
         }
-        (None, Some(Value::String(source))) => Pattern::regex(source)
+        (None, Some(Value::String(source))) => findings
+            .regex(source)
             .map_err(|error| findings.pattern(&path.key(pattern_key), error))
             .ok(),
         (None, Some(other)) => {

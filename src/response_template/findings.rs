@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, Label};
-use crate::pattern::PatternError;
+use crate::pattern::{Pattern, PatternError};
 use crate::value::json::{self, MemberSpans, Places, quote};
 use crate::value::{Map, Path, Step, Value};
 
@@ -19,9 +19,18 @@ pub(super) struct Source<'a> {
 pub(super) struct Findings<'a> {
     pub(super) source: Option<&'a Source<'a>>,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// Patterns that are compiled already.
+    pub(super) known: Vec<Pattern>,
 }
 
 impl Findings<'_> {
+    /// The pattern of that source, which is compiled if it is not known.
+    pub(super) fn regex(&self, source: &str) -> Result<Pattern, PatternError> {
+        let mut known = self.known.iter();
+        let known = known.find(|one| one.as_literals().is_none() && one.source() == source);
+        known.cloned().map_or_else(|| Pattern::regex(source), Ok)
+    }
+
     /// Adds a finding about the value at `path`.
     pub(super) fn value(&mut self, path: &Path, diagnostic: Diagnostic) {
         let span = self.spans(path).map(|spans| spans.value.clone());

@@ -80,6 +80,17 @@ impl ResponseTemplate {
         validate::compile(value, None, &Path::default())
     }
 
+    /// Compiles a document as [`from_value`](Self::from_value) does. Delimiters that this response template has as well need not be compiled,
+    /// which takes most of the time.
+    pub(crate) fn changed(&self, value: &Value) -> Result<Self, Invalid> {
+        let fields = self.fields.iter();
+        let delimiters = fields
+            .flat_map(|field| [&field.open, &field.close])
+            .flatten();
+        let known = delimiters.chain([&self.anchor]).cloned();
+        validate::compile_with(value, None, &Path::default(), known.collect())
+    }
+
     /// Reads and compiles a document.
     ///
     /// # Errors

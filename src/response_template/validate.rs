@@ -39,9 +39,20 @@ pub(super) fn compile(
     source: Option<&Source<'_>>,
     root: &Path,
 ) -> Result<ResponseTemplate, Invalid> {
+    compile_with(document, source, root, Vec::new())
+}
+
+/// Compiles the document as [`compile`] does, without those of its patterns that are `known`.
+pub(super) fn compile_with(
+    document: &Value,
+    source: Option<&Source<'_>>,
+    root: &Path,
+    known: Vec<Pattern>,
+) -> Result<ResponseTemplate, Invalid> {
     let mut findings = Findings {
         source,
         diagnostics: Vec::new(),
+        known,
     };
     let template = template(document, root, &mut findings);
     match template {

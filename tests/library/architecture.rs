@@ -202,7 +202,8 @@ const DERIVER: &[(&str, &[&str])] = &[
             "narrow",
         ],
     ),
-    ("deviate", &["probe"]),
+    ("deviate", &["probe", "compare"]),
+    ("retaken", &["choice", "evidence"]),
     (
         "draft",
         &[

@@ -220,6 +220,22 @@ impl Amended {
                 )
             };
             self.close_at(bench, &bench.analysis.turn_end.before_next, engines, told);
+            self.close_at_the_next(bench, engines);
+        }
+    }
+
+    /// Lets what begins the next message close the content where the response ends with it, and where nothing else closes it.
+    fn close_at_the_next(&mut self, bench: &Bench<'_>, engines: &[Engine]) {
+        let markers = &bench.analysis.turn_end.next_begin;
+        let keeps = bench.keeps(&self.proof);
+        let ended = learn::ended_by_the_next(markers, engines, &self.document, keeps);
+        if let Some((document, proof)) = ended {
+            let quoted: Vec<String> = markers.iter().map(|one| json::quote(one)).collect();
+            let told = format!(
+                "nothing ends a turn, and the next message begins with {}; a response that ends with it ends there",
+                quoted.join(" or ")
+            );
+            self.take(document, proof, "end-token", told);
         }
     }
 
@@ -288,7 +304,14 @@ impl Amended {
             engines: &options.engines,
             gaps: learn::known_gaps(&self.proof.judgement.cases),
         };
-        let shown = learn::unshown(source, recorded, &self.document).and_then(|unshown| {
+        let template = self.template()?;
+        let first = lessons.prompts.first().and_then(|prompts| prompts.first());
+        let opened = first.and_then(|prompt| {
+            let anchor = template.anchor().find_iter(prompt).last()?.ok()?;
+            prompt.get(anchor.span.end..)
+        });
+        let opened = opened.unwrap_or_default();
+        let shown = learn::unshown(source, recorded, &self.document, opened).and_then(|unshown| {
             let options = Options {
                 responses: Vec::new(),
                 prefer: Vec::new(),
@@ -298,7 +321,6 @@ impl Amended {
             let derived = crate::derive::derive(&unshown.source, &options).ok()?;
             Some((unshown, derived.document))
         });
-        let template = self.template()?;
         let mut keeps = bench.keeps(&self.proof);
         let keeps = move |template: &Arc<ResponseTemplate>| match more {
             Some(may_prove) if !may_prove() => None,
@@ -336,7 +358,8 @@ impl Amended {
                 .flatten()
         };
         let cases = &self.proof.judgement.cases;
-        let claimed = learn::claimed(engines, &self.document, &template, cases, keeps);
+        let pieces = &bench.analysis.pieces;
+        let claimed = learn::claimed(engines, &self.document, &template, cases, pieces, keeps);
         if let Some((document, proof, told)) = claimed {
             let told = format!(
                 "the chat template wraps all that the model says, and text outside would go to no field; so {}",

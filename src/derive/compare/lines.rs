@@ -146,6 +146,12 @@ pub(super) fn open(lines: &[Line]) -> BTreeSet<String> {
 /// Returns the constants that are seen with no constant before them and that need none behind them. They are markers, and what stands
 /// beside one of them in a longer constant is a marker, too.
 pub(super) fn alone(lines: &[Line], open: &BTreeSet<String>) -> BTreeSet<String> {
+    let starts = first(lines).into_iter();
+    starts.filter(|one| !open.contains(one)).collect()
+}
+
+/// Returns the constants that are seen with no constant before them. A marker begins where one of them does, wherever it ends.
+pub(super) fn first(lines: &[Line]) -> BTreeSet<String> {
     let starts = lines.iter().flat_map(|line| {
         let starts = line.iter().enumerate().filter(|(index, _)| {
             let before = index.checked_sub(1).map(|before| &line[before]);
@@ -153,7 +159,7 @@ pub(super) fn alone(lines: &[Line], open: &BTreeSet<String>) -> BTreeSet<String>
         });
         starts.filter_map(|(_, constant)| constant.as_deref().map(key))
     });
-    starts.filter(|one| !open.contains(one)).collect()
+    starts.collect()
 }
 
 /// Joins each constant in `open` with the one that follows it, if that is in `open` as well, if the two are only ever seen together, or if

@@ -19,15 +19,15 @@ const MAX_PARTED: usize = 4096;
 
 /// Cuts constants in which two markers stand together. A constant is cut where another of the `markers` begins or ends it, if that is one
 /// of the `marks` or the rest is seen elsewhere, at the beginning or end of a third constant. It is also cut before an end that is like one
-/// of the marks, since a closing marker often differs little from the opening one: `x</end>` is cut before `</end>` where `<end>` is a
-/// mark.
+/// of the marks in `like`, since a closing marker often differs little from the opening one: `x</end>` is cut before `</end>` where `<end>`
+/// is a mark.
 ///
 /// A mark does not part a word: `[do` is no part of `[done]`. `touching` are the constants that are seen to end right before a letter or a text, and
 /// those that are seen to begin right behind one, by which it is known that a word may end there.
 pub(super) fn part(
     known: &mut BTreeSet<String>,
     mut markers: BTreeSet<String>,
-    marks: &BTreeSet<String>,
+    [marks, like]: [&BTreeSet<String>; 2],
     touching: [&BTreeSet<String>; 2],
 ) {
     let constants = known.clone();
@@ -57,7 +57,7 @@ pub(super) fn part(
                 }
             }
         }
-        let alike = marks.iter().filter_map(|mark| ends_like(&whole, mark));
+        let alike = like.iter().filter_map(|mark| ends_like(&whole, mark));
         for start in alike {
             rests.extend([whole[..start].trim_end(), &whole[start..]].map(str::to_owned));
         }
@@ -175,7 +175,7 @@ mod tests {
         let before: BTreeSet<String> = set(known);
         let mut after = before.clone();
         let touching = [&set(&["kupa"]), &set(&["fin"])];
-        part(&mut after, before.clone(), &set(marks), touching);
+        part(&mut after, before.clone(), [&set(marks); 2], touching);
         &after - &before
     }
 

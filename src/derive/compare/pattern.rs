@@ -241,11 +241,18 @@ pub(in crate::derive) fn optional_beginning(source: &str) -> (&str, &str) {
     source.split_at(parts.map(str::len).sum())
 }
 
-/// Returns the groups at the beginning of a pattern that may be missing, each with how it is repeated.
+/// Returns the groups at the beginning of a pattern that may be missing, each with how it is repeated. A group of a name that is empty is the first of
+/// them: it takes nothing, and is there for the name alone.
 pub(in crate::derive) fn optional_parts(source: &str) -> Vec<&str> {
+    let named = source.starts_with("(?P<").then(|| source.find(">)"));
+    let (named, source) = match named.flatten() {
+        Some(at) if !source[..at].contains(')') => source.split_at(at + ">)".len()),
+        _ => ("", source),
+    };
     let (mut at, mut end) = (0, 0);
     let (mut is_first, mut was_closed) = (true, false);
     let mut parts = Vec::new();
+    parts.extend((!named.is_empty()).then_some(named));
     for (text, depth) in items(source) {
         let repeated = ["?", UP_TO_TWICE].into_iter();
         let mut repeated = repeated.filter(|one| was_closed && source[at..].starts_with(one));
@@ -407,6 +414,8 @@ mod tests {
             ("(?:a){0,2}(?:b)?c{0,2}", "(?:a){0,2}(?:b)?"),
             ("(?:a){2}b", ""),
             ("a", ""),
+            ("(?P<id>)(?:a)?b", "(?P<id>)(?:a)?"),
+            ("(?P<id>)b", "(?P<id>)"),
         ] {
             let expected = source.split_at(before.len());
             assert_eq!(optional_beginning(source), expected, "{source}");

@@ -16,7 +16,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use super::lines::{Line, alone, is_amid_word, joined, lines, open, touching};
+use super::lines::{Line, alone, first, is_amid_word, joined, lines, open, touching};
 use super::parting::{SHORTEST, length, part};
 use super::text;
 use crate::chat_template::Traced;
@@ -79,12 +79,15 @@ impl Pieces {
         let mut whole = constants(&joined);
         let written = constants(&lines);
         let mut fine: BTreeSet<String> = whole.union(&written).cloned().collect();
-        let alone = alone(&lines, &open);
-        let alone = alone.iter().map(|one| trimmed(one));
-        let alone = alone.filter(|one| length(one) >= SHORTEST);
+        let long = |all: BTreeSet<String>| {
+            let all = all.into_iter().map(|one| trimmed(&one));
+            all.filter(|one| length(one) >= SHORTEST)
+        };
+        let alone = long(alone(&lines, &open));
         let marks: BTreeSet<String> = marks.iter().cloned().chain(alone).collect();
+        let like = marks.iter().cloned().chain(long(first(&lines))).collect();
         let [mut on, mut from] = touching(&lines);
-        part(&mut fine, whole.clone(), &marks, [&on, &from]);
+        part(&mut fine, whole.clone(), [&marks, &like], [&on, &from]);
         // The parts into which constants were cut are markers. Constants that were only joined to a longer marker are none.
         let parts = fine.iter().filter(|one| !written.contains(*one));
         whole.extend(parts.cloned());
@@ -144,6 +147,16 @@ impl Pieces {
             .last()
             .and_then(|token| text.rfind(token))
             .map_or(text, |at| &text[at..])
+    }
+
+    /// Returns the text without its last token; `None` where that leaves nothing, or where the token is the one before it once more, as the two
+    /// signs of `%%` are, which are one marker.
+    pub(in crate::derive) fn without_last_token<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let tokens = self.tokens(text);
+        let (last, others) = tokens.split_last()?;
+        others.last().filter(|other| *other != last)?;
+        text.rfind(last)
+            .map(|at| text[..at].trim_end_matches(python::is_space))
     }
 
     /// The text without the last of the constants of which its last token is made: `<bot>` for `<bot><think>`, where the chat template writes the two
@@ -247,6 +260,42 @@ impl Pieces {
             shared = rest;
         }
         shared
+    }
+
+    /// Returns how many bytes of `between` are whole markers of it with which `other` begins, if they are not all of it. A marker of `other`
+    /// may be split there, but no word.
+    pub(in crate::derive) fn start_within(&self, between: &str, other: &str) -> usize {
+        let edges = self.edges(between);
+        let shared = text::common_prefix(between, other);
+        let cut = edges.into_iter().rev().find(|edge| *edge <= shared);
+        let cut = cut.unwrap_or_default();
+        let (part, rest) = between.split_at(cut);
+        let marker = self.tokens(part).last().copied();
+        match self.stands_out(marker, rest) && !is_amid_word(other, cut) {
+            true => cut,
+            false => 0,
+        }
+    }
+
+    /// Returns how many bytes of `between` are whole markers of it with which `other` ends, as [`start_within`](Self::start_within) does.
+    pub(in crate::derive) fn end_within(&self, between: &str, other: &str) -> usize {
+        let edges = self.edges(between);
+        let shared = text::common_suffix(between, other);
+        let cut = edges
+            .into_iter()
+            .find(|edge| *edge >= between.len() - shared);
+        let (rest, part) = between.split_at(cut.unwrap_or(between.len()));
+        let marker = self.tokens(part).first().copied();
+        match self.stands_out(marker, rest) && !is_amid_word(other, other.len() - part.len()) {
+            true => part.len(),
+            false => 0,
+        }
+    }
+
+    /// Returns true if a token is a marker that is long enough to split another one for, and another text stands beside it.
+    fn stands_out(&self, marker: Option<&str>, beside: &str) -> bool {
+        let is_marker = |marker| length(marker) >= SHORTEST && self.is_one(marker);
+        marker.is_some_and(is_marker) && !beside.trim().is_empty()
     }
 
     /// Returns the bytes of the piece that a cut would split. A stretch that no piece covers counts as well, if it is a part of some piece.

@@ -23,6 +23,9 @@ pub(in crate::derive) struct Repeated {
 /// beginning of the second, which it shares with the text before the first one. Pieces are not split. In `[f(1)][g(2)]` the text between is
 /// `][`, of which `]` ends each call and `[` begins it. The two may overlap, where the end of a thing begins as its beginning does. Then
 /// there are two candidates, and in each of them one of the two is cut short.
+///
+/// A piece of the text before the first thing, or after the last one, is split where whole markers of the text between are a part of it: of
+/// `<all><one>`, one constant, before the first and `</one><one>` between two, `<one>` begins each.
 pub(in crate::derive) fn candidates(
     pieces: &Pieces,
     before: &str,
@@ -30,7 +33,9 @@ pub(in crate::derive) fn candidates(
     after: &str,
 ) -> Vec<Repeated> {
     let close = pieces.shared_start(between, after);
-    let open = between.len() - pieces.shared_end(before, between);
+    let close = close.max(pieces.start_within(between, after));
+    let open = pieces.shared_end(before, between);
+    let open = between.len() - open.max(pieces.end_within(between, before));
     let candidates = if close <= open {
         vec![(close, open)]
     } else if between[open..close].trim().is_empty() {
@@ -89,6 +94,20 @@ mod tests {
         let found = &repeated(&["call", "cease"], "call ", " call ", " cease")[0];
         assert_eq!(found.each, ("call ".to_owned(), " ".to_owned()));
         assert_eq!(found.after, "cease");
+    }
+
+    #[test]
+    fn a_piece_around_all_is_split_where_one_of_those_between_is_a_part_of_it() {
+        let known = ["<all><one>", "<one>", "</one>", "</one></all>"];
+        let found = &repeated(&known, "<all><one>", "</one><one>", "</one></all>")[0];
+        assert_eq!(found.each, ("<one>".to_owned(), "</one>".to_owned()));
+        assert_eq!(
+            (found.before.as_str(), found.after.as_str()),
+            ("<all>", "</all>")
+        );
+        let known = ["recall", "call", "end"];
+        let found = &repeated(&known, "recall", "end call", "end")[0];
+        assert_eq!(found.each.0, "", "a word is not split");
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::Deviation;
 use super::marked::{Mark, Marked, Part};
+use super::{Deviation, Markers};
 use crate::derive::probe::CALLS_KEY;
 use crate::judge::Case;
 use crate::response_template::ResponseTemplate;
@@ -22,7 +22,7 @@ pub(super) fn changed(
     deviation: Deviation,
     marked: &Marked<'_>,
     all: &[Marked<'_>],
-    ends: &[String],
+    markers: Markers<'_>,
     template: &ResponseTemplate,
 ) -> Option<Case> {
     let text = marked.case.response.as_str();
@@ -31,9 +31,18 @@ pub(super) fn changed(
     let end = end.filter(|end| text.trim_end_matches(python::is_space).ends_with(end));
     let (response, message) = match deviation {
         Deviation::EndMissing => (text[..text.rfind(end?)?].to_owned(), message.clone()),
+        Deviation::LastEndMissing => {
+            let end = end?;
+            let left = markers.pieces.without_last_token(end)?;
+            let response = format!("{}{left}", &text[..text.rfind(end)?]);
+            (response, message.clone())
+        }
         Deviation::EndTwice => (format!("{text}{}", end?), message.clone()),
         Deviation::EndToken => {
-            let end = ends.first().filter(|end| !text.contains(end.as_str()))?;
+            let end = markers
+                .ends
+                .first()
+                .filter(|end| !text.contains(end.as_str()))?;
             (format!("{text}{end}"), message.clone())
         }
         Deviation::SpaceAdded => (spaced(marked, "\n"), message.clone()),
@@ -199,9 +208,9 @@ pub(super) fn changed(
     })
 }
 
-/// Returns the text that ends a response with nothing but content, without the white space around it.
+/// Returns the text that ends a response without calls and with a content, without the white space around it.
 fn end_of_plain<'a>(marked: &Marked<'a>) -> Option<&'a str> {
-    let is_plain = marked.marks.iter().all(|mark| mark.part == Part::Other);
+    let is_plain = marked.marks.iter().all(|mark| mark.part != Part::Calls);
     let last = marked.marks.last().filter(|last| is_plain && !last.opens)?;
     let end = marked.text(last).trim_matches(python::is_space);
     (!end.is_empty()).then_some(end)

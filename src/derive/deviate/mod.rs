@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::derive::compare::pieces::Pieces;
 use crate::derive::probe::CALLS_KEY;
 use crate::judge::{self, Case, Counterexample, Scrutiny};
 use crate::response_template::ResponseTemplate;
@@ -38,6 +39,8 @@ const OF_A_SHAPE: usize = 3;
 pub enum Deviation {
     /// The end marker is missing, as where an engine stops before it.
     EndMissing,
+    /// The last of several markers at the end is missing, as where an engine stops at it and the others have been written.
+    LastEndMissing,
     /// The end marker is written twice.
     EndTwice,
     /// The tokenizer's end token follows.
@@ -111,8 +114,9 @@ pub struct DeviationVerdict {
 
 impl Deviation {
     /// All deviations, in the order in which reports have them.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::EndMissing,
+        Self::LastEndMissing,
         Self::EndTwice,
         Self::EndToken,
         Self::SpaceAdded,
@@ -149,6 +153,7 @@ impl Deviation {
     pub fn words(self) -> &'static str {
         match self {
             Self::EndMissing => "end marker missing",
+            Self::LastEndMissing => "last end marker missing",
             Self::EndTwice => "end marker twice",
             Self::EndToken => "end token behind",
             Self::SpaceAdded => "white space added around markers",
@@ -185,12 +190,21 @@ pub(in crate::derive) struct Tried {
     pub(in crate::derive) unclaimed: UnclaimedCounts,
 }
 
-/// Tries all deviations on what was proved. `reasoning` is the field that the reasoning goes to, `ends` are the tokenizer's end tokens.
+/// The markers that are known beside what the delimiters are.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::derive) struct Markers<'a> {
+    /// The tokenizer's end tokens; where none are known and nothing ends a turn, what begins the next message.
+    pub(in crate::derive) ends: &'a [String],
+    /// The markers of the chat template.
+    pub(in crate::derive) pieces: &'a Pieces,
+}
+
+/// Tries all deviations on what was proved. `reasoning` is the field that the reasoning goes to.
 pub(in crate::derive) fn tried(
     template: &Arc<ResponseTemplate>,
     cases: &[Case],
     reasoning: &str,
-    ends: &[String],
+    markers: Markers<'_>,
 ) -> Tried {
     let cases = chosen(cases);
     let mut readings = Readings::by(template);
@@ -212,7 +226,7 @@ pub(in crate::derive) fn tried(
         };
         let changed = marked
             .iter()
-            .filter_map(|one| change::changed(deviation, one, &marked, ends, template));
+            .filter_map(|one| change::changed(deviation, one, &marked, markers, template));
         for case in changed {
             verdict.tried += 1;
             let reading = unclaimed

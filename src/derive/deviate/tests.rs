@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::marked::Marked;
 use super::unclaimed::{Readings, UnclaimedCount};
-use super::{Deviation, DeviationVerdict, change};
+use super::{Deviation, DeviationVerdict, Markers, change};
 use crate::chat_template;
+use crate::derive::compare::pieces::Pieces;
 use crate::derive::{Options, Report, derive};
 use crate::judge::Case;
 use crate::parser::parse_response;
@@ -121,6 +122,43 @@ fn ids_are_missing_in_what_opens_a_call() {
     assert!(behind.verified && !smallest.response.contains("<id>"));
 }
 
+/// All calls of a turn are members of one list, with their ids.
+const IN_A_LIST: &str = r#"{{ '<calls>[' if loop.first else ', ' }}{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}, "id": "{{ c.id }}"}{{ ']' if loop.last }}"#;
+
+#[test]
+fn ids_are_missing_in_a_list_of_calls() {
+    let report = report(IN_A_LIST, None);
+    assert!(report.verified, "{:#?}", report.findings);
+    for borne in [Deviation::IdsMissing, Deviation::CallOpenedTwice] {
+        assert!(is_borne(&report, borne), "{borne:?}");
+    }
+}
+
+/// All that the model says stands between markers, and several of them end its turn.
+#[test]
+fn the_last_of_several_markers_at_the_end_may_be_missing() {
+    let text = "{%- for m in messages -%}{%- if m.role == 'assistant' -%}<bot>\
+        {%- if m.content %}<say>{{ m.content }}</say>{% endif -%}\
+        {%- for c in m.tool_calls or [] %}<call {{ c.function.name }}>{{ c.function.arguments | tojson }}</call>{% endfor -%}\
+        {{ '</turn>' }}{{ '<eos>' }}{%- else -%}<{{ m.role }}>{{ m.content }}</turn>{%- endif -%}{%- endfor -%}\
+        {%- if add_generation_prompt -%}<bot>{%- endif -%}";
+    let source = chat_template::from_text("it", text).unwrap();
+    let derivation = derive(&source, &Options::default()).unwrap();
+    let report = &derivation.report;
+    assert!(report.verified, "{:#?}", report.findings);
+    assert!(is_borne(report, Deviation::LastEndMissing));
+    let template = Arc::new(ResponseTemplate::from_value(&derivation.document.to_value()).unwrap());
+    for (response, content) in [
+        ("<say>Hi</say></turn>", "Hi"),
+        ("<say>Hi</turn> there</say></turn>", "Hi</turn> there"),
+        ("<call f>{}</call></turn>", ""),
+    ] {
+        let message = parse_response(response, Arc::clone(&template), "<bot>", &[]).unwrap();
+        let said = message.get("content").and_then(Value::as_str);
+        assert_eq!(said.unwrap_or_default(), content, "{response}");
+    }
+}
+
 #[test]
 fn a_call_on_a_line_may_begin_with_its_arguments() {
     let calls = "{% if loop.first %}<calls>\n{% endif %}{\"name\": {{ c.function.name | tojson }}, \"arguments\": {{ c.function.arguments | tojson }}}\n{% if loop.last %}</calls>{% endif %}";
@@ -169,7 +207,10 @@ fn report_of_two_tags() -> Option<String> {
         Deviation::ParametersReordered,
         &marked,
         &all,
-        &[],
+        Markers {
+            ends: &[],
+            pieces: &Pieces::of([], []),
+        },
         &template,
     );
     changed.map(|case| case.response)

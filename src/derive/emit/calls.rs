@@ -4,7 +4,8 @@ use super::ends::{Ends, has_within};
 use super::marker::{self, Captures};
 use super::written::Written;
 use super::{
-    AT_LINE, BEHIND_BRACKET, either_of, is_plain, listed, optional, pairs, pattern_candidate, tail,
+    AT_LINE, BEHIND_BRACKET, either_of, is_plain, listed, optional, pairs, pattern_candidate,
+    patterns, tail,
 };
 use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::{slot, text};
@@ -61,7 +62,7 @@ pub(super) fn region(
     };
     match &calls.body {
         Body::Array(_) | Body::Object(_) => FieldDocument {
-            open: region.open,
+            open: region.open.map(|open| with_absent_id(open, &calls.body)),
             close: region.close,
             content: region.content,
             ..transformed(calls)
@@ -116,6 +117,35 @@ pub(super) fn transformed(calls: &ToolCalls) -> FieldDocument {
         },
         _ => FieldDocument::default(),
     }
+}
+
+/// Returns what opens a list of calls behind an empty group of the name under which a call has its id, if it has one.
+///
+/// Models leave ids out that their chat templates ask for, and a transform that names what is not there fails, so that all calls would be
+/// lost. In its scope the members of a call stand over the groups of the pattern (`content_parsers.py`, `process_field`), so the group counts
+/// for the calls without an id alone, which get an empty one: `[{"name": "f", "arguments": {}}]` where `, "id": "..."` is expected. There
+/// is no such way for a call that is an object of its own, whose members have no place in the scope.
+fn with_absent_id(open: Delimiter, body: &Body) -> Delimiter {
+    let Body::Array(members) = body else {
+        return open;
+    };
+    let key = match members.id.as_deref() {
+        Some([key]) if !members.is_as_it_is() && is_group_name(key) => key,
+        _ => return open,
+    };
+    let pattern = either_of(patterns(open.clone()));
+    pattern.map_or(open, |pattern| {
+        Delimiter::pattern(format!("(?P<{key}>){pattern}"))
+    })
+}
+
+/// Returns true if a group of a pattern may have this name, for Python and for all others who read patterns.
+fn is_group_name(key: &str) -> bool {
+    let is_first = |sign: char| sign.is_ascii_alphabetic() || sign == '_';
+    key.starts_with(is_first)
+        && key
+            .chars()
+            .all(|sign| is_first(sign) || sign.is_ascii_digit())
 }
 
 /// How `json` reads the arguments.

@@ -340,7 +340,6 @@ mod tests {
             assert_eq!(completion(marker, next), expected, "{marker} {next}");
         }
     }
-
     /// The places at which a pattern is found in a text as it arrives, character by character, as soon as anything is found.
     fn sighted(pattern: &str, text: &str) -> Vec<usize> {
         let pattern = Pattern::regex(pattern).unwrap();

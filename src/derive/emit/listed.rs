@@ -67,7 +67,17 @@ pub(super) fn delimiters(
         end if end.is_empty() || close.contains(&end) => format!("(?<={list}.*)"),
         // A list in an argument also ends with `]`, so that such lists are passed over whole.
         end if end == "\\]" && has_json(&calls.body) => outside_lists(&list),
-        end => format!("(?<={list}(?:(?!{end}).)*)"),
+        end => {
+            // What ends the list may stand in a text.
+            let other = match &calls.body {
+                Body::Pairs(argument) => beside_texts(argument),
+                _ => None,
+            };
+            match other {
+                Some(other) => format!("(?<={list}(?:{JSON_STRING}|(?!{end})(?:{other}))*)"),
+                None => format!("(?<={list}(?:(?!{end}).)*)"),
+            }
+        }
     };
     let next = written.next();
     let (next, outside) = match &calls.body {
@@ -173,6 +183,26 @@ fn outside_lists(list: &str) -> String {
     format!("(?<={list}(?:{other}|{lists})*)")
 }
 
+/// A pattern for what may stand beside the texts of arguments that are JSON; `None` where they are not.
+fn beside_texts(argument: &Pairs) -> Option<&'static str> {
+    let Style::Json { around, .. } = &argument.style else {
+        return None;
+    };
+    let constants = [
+        &argument.open,
+        &argument.separator,
+        &around.between,
+        &around.close,
+    ];
+    // In JSON only texts have backslashes, but the chat template may write some between arguments.
+    Some(
+        match constants.iter().any(|constant| constant.contains('\\')) {
+            true => "[^\"\\\\]|\\\\+(?![\"\\\\])",
+            false => "[^\"\\\\]",
+        },
+    )
+}
+
 /// A condition, as a look-behind, that the text of the last argument is closed, where texts stand in quotes.
 fn outside_texts(argument: &Pairs, list: &str, begun: Option<&str>) -> String {
     let Some(around) = argument.value.first() else {
@@ -183,18 +213,8 @@ fn outside_texts(argument: &Pairs, list: &str, begun: Option<&str>) -> String {
     let opened = opened.unwrap_or(between);
     match (&argument.style, argument.quotes()) {
         // What begins a text may end one as well, as in `a="x="`, so that all since the opening of the list is read.
-        (Style::Json { around, .. }, _) => {
-            let constants = [
-                &argument.open,
-                &argument.separator,
-                &around.between,
-                &around.close,
-            ];
-            // In JSON only texts have backslashes, but the chat template may write some between arguments.
-            let other = match constants.iter().any(|constant| constant.contains('\\')) {
-                true => "[^\"\\\\]|\\\\+(?![\"\\\\])",
-                false => "[^\"\\\\]",
-            };
+        (Style::Json { .. }, _) => {
+            let other = beside_texts(argument).unwrap_or_default();
             format!("(?<={list}(?:{other}|{JSON_STRING})*)")
         }
         (Style::Quoted(_, close), _) => format!("(?<!{opened}[^{}]*)", slot::stop(close)),

@@ -283,7 +283,10 @@ impl<'a> Written<'a> {
                 (self.own(), first.unwrap_or_default())
             }
         };
-        let opening = |own| marker::opening(self.pieces, own, &after, captures, &self.names);
+        let opening = |own| {
+            let pattern = marker::opening(self.pieces, own, &after, captures, &self.names);
+            behind_other_members(own, pattern)
+        };
         let rest = self.lead.and_then(|lead| own.strip_prefix(lead));
         let pattern = match (self.lead, rest) {
             (Some(lead), Some(rest)) => {
@@ -449,5 +452,26 @@ impl<'a> Written<'a> {
             (true, sign) => format!("(?={})", text::escape(sign)),
         };
         format!("(?={between}{behind}{end})")
+    }
+}
+
+/// How many members with plain values may stand before those of a call that is written as a JSON object, and how long each of them may be.
+const OTHER_MEMBERS: &str =
+    "(?:\"[^\"\\\\]{1,64}\"\\s*:\\s*(?:\"[^\"\\\\]{0,64}\"|[A-Za-z0-9.+-]{1,64})\\s*,\\s*){0,2}";
+
+/// The pattern with other members of the object before the first one, where what opens the call is the beginning of a JSON object: models write
+/// `{"type": "function", "name": "f", ..` where the chat template writes `{"name": "f", ..`.
+fn behind_other_members(own: &str, pattern: String) -> String {
+    let key = own.trim_start().strip_prefix('{').map(str::trim_start);
+    let end = key.and_then(|key| key.strip_prefix('"')?.find('"'));
+    let value = key.zip(end).map(|(key, end)| key[end + 2..].trim_start());
+    // A name that is the key of its arguments is the only member.
+    let is_named = key
+        .zip(end)
+        .is_some_and(|(key, end)| slot::any(&key[1..=end]));
+    let is_member = value.is_some_and(|value| value.starts_with(':')) && !is_named;
+    match pattern.strip_prefix("\\{\\s*\"").filter(|_| is_member) {
+        Some(rest) => format!("\\{{\\s*{OTHER_MEMBERS}\"{rest}"),
+        None => pattern,
     }
 }

@@ -8,8 +8,12 @@
 //!
 //! Both give something up, since a marker in a text is then a marker. The judge says whether that is something that renders prove, and a
 //! part of a marker that an answer has, such as the `to` of `to NAME]`, must not become one by it. Where it would, what opens the other fields is
-//! asked to have before it what all their regions begin with: `>> NAME {` opens a call then, and `>> so` does not. There are
-//! at most six proposals, each with a proof.
+//! asked to have before it what all their regions begin with: `>> NAME {` opens a call then, and `>> so` does not.
+//!
+//! Where several markers end a turn, an engine that stops at the last keeps it to itself, and the response ends with the others: `<say>Hi</say></all>`
+//! before `<eos>`. They would be content, and right behind what closes a part, at the end of all, they close it as well.
+//!
+//! There are at most seven proposals, each with a proof.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +21,8 @@ use std::sync::Arc;
 use super::CONTENT_KEY;
 use super::split;
 use super::widening::{Edit, How};
-use crate::derive::compare::pattern::{SPACE, alternatives, enclosed, grouped};
+use crate::derive::compare::pattern::{SPACE, alternatives, bounded, enclosed, grouped};
+use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::text::escape;
 use crate::judge::{self, Case};
 use crate::parser::{self, Edge, OnError, Options, ResponseParser, UnclaimedCause};
@@ -38,6 +43,8 @@ struct Lost {
     before: Option<String>,
     /// The text, without white space at its ends.
     text: String,
+    /// The text that closed the last field before it, without white space at its ends.
+    behind: Option<String>,
 }
 
 /// Returns the texts of a response that no field takes, white space aside; `None` for one that does not parse.
@@ -64,9 +71,17 @@ fn lost(template: &Arc<ResponseTemplate>, case: &Case) -> Option<Vec<Lost>> {
             .iter()
             .find(|passed| passed.side == Edge::Open && passed.span.start >= one.span.end + before);
         let field = opened.and_then(|passed| template.fields().get(passed.field));
+        let closed = passed.iter().rfind(|passed| {
+            passed.side == Edge::Close && passed.span.end <= one.span.start + before
+        });
+        let closed = closed.and_then(|passed| {
+            let span = passed.span.start.checked_sub(before)?..passed.span.end - before;
+            case.response.get(span)
+        });
         Lost {
             before: field.map(|field| field.name.to_string()),
-            text: one.text.trim_matches(python::is_space).to_owned(),
+            text: python::strip(&one.text).to_owned(),
+            behind: closed.map(|text| python::strip(text).to_owned()),
         }
     });
     Some(lost.collect())
@@ -79,6 +94,7 @@ pub(in crate::derive) fn claimed<P>(
     document: &Document,
     template: &Arc<ResponseTemplate>,
     cases: &[Case],
+    pieces: &Pieces,
     mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> Option<P>,
 ) -> Option<(Document, P, Vec<String>)> {
     if document.fields.values().any(|field| field.open.is_none()) {
@@ -103,7 +119,11 @@ pub(in crate::derive) fn claimed<P>(
         }
         is_taken
     };
-    let (before, last) = constants(template, cases);
+    let Constants {
+        before,
+        last,
+        unfinished,
+    } = constants(template, cases, pieces);
     let mut edits = Vec::new();
     for (field, text) in before.into_iter().take(MAX_PROVED) {
         let edit = Edit::open(&field, &text, How::Beside);
@@ -129,6 +149,18 @@ pub(in crate::derive) fn claimed<P>(
             if bears_parts(template, &next, cases) && take(next, &mut now) {
                 told.push("the content is what is left".to_owned());
                 told.extend(narrower);
+                if let Some(next) = with_unfinished(&now, &unfinished)
+                    && take(next, &mut now)
+                {
+                    let texts: Vec<String> = unfinished
+                        .iter()
+                        .map(|one| json::quote(&one.text))
+                        .collect();
+                    let texts = texts.join(", ");
+                    told.push(format!(
+                        "{texts} closes it at the end as well, right behind what closes a part"
+                    ));
+                }
                 break;
             }
         }
@@ -136,12 +168,48 @@ pub(in crate::derive) fn claimed<P>(
     Some((now, proved?, told))
 }
 
-/// Returns the texts that stand in several responses and go to no field: those before a field, with its name, and those behind the last
-/// one; the most frequent first.
-fn constants(
-    template: &Arc<ResponseTemplate>,
-    cases: &[Case],
-) -> (Vec<(String, String)>, Vec<String>) {
+/// The texts that stand in several responses and go to no field, the most frequent first.
+struct Constants {
+    /// Those before a field, with its name.
+    before: Vec<(String, String)>,
+    /// Those behind the last field.
+    last: Vec<String>,
+    /// The rest of those without their last marker.
+    unfinished: Vec<Unfinished>,
+}
+
+/// An end of a turn without its last marker.
+struct Unfinished {
+    text: String,
+    /// The texts that close the parts behind which it stands.
+    behind: Vec<String>,
+}
+
+/// How many ends of turns without their last marker are looked for, and behind how many closes.
+const MAX_UNFINISHED: usize = 4;
+
+/// Returns the document whose content also ends with each of these ends of turns, right behind what closes a part and at the end of all;
+/// `None` where there are none.
+fn with_unfinished(document: &Document, unfinished: &[Unfinished]) -> Option<Document> {
+    let ways = unfinished.iter().map(|Unfinished { text, behind }| {
+        let behind: Vec<String> = behind.iter().map(|text| escape(text)).collect();
+        let behind = bounded(&format!("{}{SPACE}", grouped(&behind.join("|"))));
+        format!("(?<={behind}){}{SPACE}\\Z", escape(text))
+    });
+    let ways: Vec<String> = ways.collect();
+    if ways.is_empty() {
+        return None;
+    }
+    let mut changed = document.clone();
+    let content = changed.fields.get_mut(CONTENT_KEY)?;
+    let closes = content.close.iter().map(split::source).chain(ways);
+    let close = closes.reduce(|a, b| split::either(&a, &b))?;
+    content.close = Some(Delimiter::pattern(close));
+    Some(changed)
+}
+
+/// Finds the texts that stand in several responses and go to no field.
+fn constants(template: &Arc<ResponseTemplate>, cases: &[Case], pieces: &Pieces) -> Constants {
     let mut counts: HashMap<Lost, usize> = HashMap::new();
     for lost in cases
         .iter()
@@ -150,20 +218,67 @@ fn constants(
     {
         *counts.entry(lost).or_default() += 1;
     }
-    let mut counts: Vec<_> = counts.into_iter().filter(|(_, count)| *count > 1).collect();
+    let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by(|(a, of_a), (b, of_b)| {
-        let key = |lost: &Lost| (lost.before.clone(), lost.text.clone());
+        let key = |lost: &Lost| (lost.before.clone(), lost.text.clone(), lost.behind.clone());
         of_b.cmp(of_a).then_with(|| key(a).cmp(&key(b)))
     });
+    // Text before a field may stand behind many others.
+    let mut together: Vec<(Lost, usize)> = Vec::new();
+    for (lost, count) in &counts {
+        let is_it =
+            |known: &&mut (Lost, usize)| known.0.before == lost.before && known.0.text == lost.text;
+        match together.iter_mut().find(is_it) {
+            Some((_, known)) => *known += count,
+            None => together.push((lost.clone(), *count)),
+        }
+    }
+    together.retain(|(_, count)| *count > 1);
+    together.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let mut before = Vec::new();
     let mut last = Vec::new();
-    for (lost, _) in counts {
+    for (lost, _) in together {
         match lost.before {
             Some(field) => before.push((field, lost.text)),
             None => last.push(lost.text),
         }
     }
-    (before, last)
+    let unfinished = unfinished(counts, pieces);
+    Constants {
+        before,
+        last,
+        unfinished,
+    }
+}
+
+/// Returns the ends of turns without their last marker, of these texts that go to no field and how often each is seen.
+fn unfinished(counts: Vec<(Lost, usize)>, pieces: &Pieces) -> Vec<Unfinished> {
+    let mut all: Vec<Unfinished> = Vec::new();
+    for (lost, count) in counts {
+        let Lost {
+            before: None,
+            text,
+            behind: Some(behind),
+        } = lost
+        else {
+            continue;
+        };
+        let Some(text) = pieces.without_last_token(&text).filter(|_| count > 1) else {
+            continue;
+        };
+        match all.iter().position(|known| known.text == text) {
+            Some(known) => all[known].behind.push(behind),
+            None => all.push(Unfinished {
+                text: text.to_owned(),
+                behind: vec![behind],
+            }),
+        }
+    }
+    all.truncate(MAX_UNFINISHED);
+    for one in &mut all {
+        one.behind.truncate(MAX_UNFINISHED);
+    }
+    all
 }
 
 /// Returns true if an answer may contain the parts of the markers that open other fields, wherever it may with the response template at

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::CONTENT_KEY;
 use super::widening::{self, Edit, How};
+use crate::derive::compare::pattern::{SPACE, grouped};
 use crate::derive::compare::text;
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
 
@@ -52,9 +53,36 @@ pub(in crate::derive) fn ended<P>(
     Some((now, proved?, added))
 }
 
+/// Returns the response template with a content that nothing closes yet closed by each of these markers where the response ends with it, if `keeps` says that
+/// nothing is lost by that; and its proof.
+pub(in crate::derive) fn ended_by_the_next<P>(
+    markers: &[String],
+    engines: &[Engine],
+    document: &Document,
+    keeps: impl FnOnce(&Arc<ResponseTemplate>) -> Option<P>,
+) -> Option<(Document, P)> {
+    let ways: Vec<String> = markers.iter().map(|marker| text::escape(marker)).collect();
+    let pattern = format!("{}{SPACE}\\Z", grouped(&ways.join("|")));
+    let next = closed_by(document, Delimiter::pattern(pattern)).filter(|_| !ways.is_empty())?;
+    if Engine::refusals(engines, &next) > Engine::refusals(engines, document) {
+        return None;
+    }
+    let template = ResponseTemplate::from_value(&next.to_value()).ok()?;
+    let proof = keeps(&Arc::new(template))?;
+    Some((next, proof))
+}
+
 /// The document with content that this token closes, together with the white space behind it; `None` where something closes it already. Text behind the token is
 /// content again, as it is behind other ends of a turn.
 fn closed_at(document: &Document, token: &str) -> Option<Document> {
+    closed_by(
+        document,
+        Delimiter::pattern(format!("{}{SPACE}", text::escape(token))),
+    )
+}
+
+/// The document with content that this delimiter closes; `None` where something closes it already, and where it is not read as text.
+fn closed_by(document: &Document, close: Delimiter) -> Option<Document> {
     let mut changed = document.clone();
     let content = changed.fields.get_mut(CONTENT_KEY)?;
     if content.close.is_some()
@@ -65,7 +93,7 @@ fn closed_at(document: &Document, token: &str) -> Option<Document> {
     {
         return None;
     }
-    content.close = Some(Delimiter::pattern(format!("{}\\s*", text::escape(token))));
+    content.close = Some(close);
     content.repeats = true;
     content.join = Some(String::new());
     Some(changed)

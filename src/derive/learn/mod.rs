@@ -45,20 +45,21 @@ mod unclosed;
 mod unshown;
 mod widening;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::CALLS_KEY;
 use crate::judge::{self, Case, Scrutiny};
 use crate::response_template::{Document, Engine, ResponseTemplate};
-use crate::value::{Map, Value, python};
+use crate::value::{Map, Value, json, python};
 
 pub(in crate::derive) use again::{Again, written_again};
 use appraise::{Appraised, Shortfall, appraise};
 pub(in crate::derive) use between::parted_by_text;
 pub(in crate::derive) use claim::claimed;
 pub(in crate::derive) use constants::Constants;
-pub(in crate::derive) use ended::ended;
+pub(in crate::derive) use ended::{ended, ended_by_the_next};
 pub(in crate::derive) use gaps::{Gap, known as known_gaps};
 pub(in crate::derive) use lined::{lined, reads_many};
 pub(in crate::derive) use opened::opened_at_their_body;
@@ -184,7 +185,7 @@ pub(in crate::derive) fn learn<P>(
     shown: Option<(Unshown, Document)>,
     mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> Option<P>,
 ) -> Learnt<P> {
-    let prompts = lessons.prompts_taken(&template);
+    let mut prompts = lessons.prompts_taken(&template);
     let first = Draft {
         document: document.clone(),
         template,
@@ -199,10 +200,11 @@ pub(in crate::derive) fn learn<P>(
     let mut evidence = Vec::new();
     let mut proved = None;
     if let Some((unshown, with)) = shown
-        && let Some(better) = lessons.better(&with, &state, &prompts)
+        && let Some((better, taken)) = lessons.better(&with, &state)
         && let Some(proof) = keeps(&better.draft.template)
     {
         proved = Some(proof);
+        prompts = taken;
         let added = unshown.keys.iter();
         report.added = added
             .map(|key| Addition {
@@ -415,18 +417,22 @@ impl Lessons<'_> {
         Quoted::of(&state.draft.template, responses, cases)
     }
 
-    /// Returns the state with another document, if that reads more of the responses, and still reads right each that was read right.
-    fn better(&self, document: &Document, state: &State, prompts: &[&str]) -> Option<State> {
+    /// Returns the state with another document, if that reads more of the responses, and still reads right each that was read right; and the
+    /// prompts behind which it reads them best.
+    fn better(&self, document: &Document, state: &State) -> Option<(State, Vec<&str>)> {
         let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
+        let template = Arc::new(template);
+        let prompts = self.prompts_taken(&template);
         let draft = Draft {
             document: document.clone(),
-            template: Arc::new(template),
+            template,
             edits: Vec::new(),
         };
-        let now = self.state(draft, prompts, None);
+        let now = self.state(draft, &prompts, None);
         let mut both = now.read.iter().zip(&state.read);
         let is_kept = both.all(|(now, before)| now.is_right() || !before.is_right());
-        (is_kept && now.right() > state.right() && now.refused <= state.refused).then_some(now)
+        let is_better = is_kept && now.right() > state.right() && now.refused <= state.refused;
+        is_better.then_some((now, prompts))
     }
 
     /// The responses that are not read right, each beside the nearest render.
@@ -522,7 +528,7 @@ impl Lessons<'_> {
                 })
         };
         let mut found: Vec<Helpful> = Vec::new();
-        let mut tried: Vec<Document> = Vec::new();
+        let mut tried: HashSet<String> = HashSet::new();
         let short = self.recorded.iter().zip(&state.read);
         let short = short.filter(|(_, read)| !read.is_right());
         let heads: Vec<String> = short
@@ -546,16 +552,18 @@ impl Lessons<'_> {
                 if ends_turn(&edit) {
                     continue;
                 }
-                let Some(draft) = state.draft.with(base, &edit) else {
+                let Some((document, edits)) = state.draft.changed(base, &edit) else {
                     continue;
                 };
                 if tried.len() >= self.most {
                     return found;
                 }
-                if tried.contains(&draft.document) {
+                if !tried.insert(json::to_string(&document.to_value())) {
                     continue;
                 }
-                tried.push(draft.document.clone());
+                let Some(draft) = state.draft.compiled(document, edits) else {
+                    continue;
+                };
                 // Most proposals do not even help the response that they were made for.
                 let wanted = &state.read[at].calls;
                 let prompt = prompts[at];
@@ -601,6 +609,22 @@ impl Helpful {
 impl Draft {
     /// Returns the draft with another widening of `base`; `None` where that changes nothing or cannot be written.
     fn with(&self, base: &Document, edit: &Edit) -> Option<Self> {
+        let (document, edits) = self.changed(base, edit)?;
+        self.compiled(document, edits)
+    }
+
+    /// Returns the draft with that document instead of its own; `None` where that is no response template.
+    fn compiled(&self, document: Document, edits: Vec<Edit>) -> Option<Self> {
+        let template = self.template.changed(&document.to_value()).ok()?;
+        Some(Self {
+            document,
+            template: Arc::new(template),
+            edits,
+        })
+    }
+
+    /// Returns the document with another widening of `base`, and all widenings then.
+    fn changed(&self, base: &Document, edit: &Edit) -> Option<(Document, Vec<Edit>)> {
         let edits: Vec<Edit> = self.edits.iter().chain([edit]).cloned().collect();
         let spellings: Vec<&Spelling> = edits.iter().filter_map(Edit::spelling).collect();
         let others = edits.iter().filter(|edit| edit.spelling().is_none());
@@ -616,12 +640,7 @@ impl Draft {
                 one_by_one(&spelled::apply(&headed, &spellings)?, &others)
             })
             .or_else(|| one_by_one(spelled.as_ref()?, &[heads, others].concat()))?;
-        let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
-        (document != self.document).then(|| Self {
-            document,
-            template: Arc::new(template),
-            edits,
-        })
+        (document != self.document).then_some((document, edits))
     }
 }
 

@@ -146,15 +146,24 @@ fn either(was: &str, all: &[&Change], [left, right]: [&str; 2], guard: &str) -> 
     }
 }
 
-/// A pattern for the text, in which a number that stands alone may be any: `id="1"` is followed by `id="2"`.
+/// A pattern for the text, in which what counts or identifies may be any: a number, as `id="1"` is followed by `id="2"`, also at the end of a
+/// word, as `call_0` is followed by `call_1`, and a word with several numbers in it, such as `call_8f3a`.
 fn varied(text: &str) -> String {
     let mut pattern = String::new();
     let mut at = 0;
-    let numbers = tokens(text).into_iter();
-    for number in numbers.filter(|token| token.text.chars().all(|c| c.is_ascii_digit())) {
-        pattern.push_str(&escape_loosely(&text[at..number.start]));
-        pattern.push_str("\\d+");
-        at = number.end();
+    for token in tokens(text) {
+        let is_digit = |c: char| c.is_ascii_digit();
+        let numbers = token.text.split(|c| !is_digit(c));
+        let numbers = numbers.filter(|number| !number.is_empty()).count();
+        let word = token.text.trim_end_matches(is_digit);
+        let any = match (numbers, word.len() < token.text.len()) {
+            (1, true) => format!("{}\\d+", escape(word)),
+            (0 | 1, _) => continue,
+            _ => "\\w+".to_owned(),
+        };
+        pattern.push_str(&escape_loosely(&text[at..token.start]));
+        pattern.push_str(&any);
+        at = token.end();
     }
     pattern + &escape_loosely(&text[at..])
 }
@@ -316,5 +325,18 @@ fn beside(
         is_found: found > 0 || is_all && is_there,
         is_sure: has_word || is_all && is_group && group == Some(Some(wanted)),
         is_open,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::varied;
+
+    #[test]
+    fn what_counts_or_identifies_may_be_any() {
+        assert_eq!(varied("id=1"), r"id=\d+");
+        assert_eq!(varied("call_0"), r"call_\d+");
+        assert_eq!(varied("call_8f3a"), r"\w+");
+        assert_eq!(varied("h1x"), "h1x", "a number within a word");
     }
 }

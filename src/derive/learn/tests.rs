@@ -6,7 +6,7 @@ use super::{Recorded, Responses};
 use crate::chat_template;
 use crate::derive::{Derivation, Options, derive};
 use crate::parser::parse_response;
-use crate::response_template::{Engine, ResponseTemplate};
+use crate::response_template::{Delimiter, Engine, ResponseTemplate};
 use crate::value::{Value, json};
 
 /// A chat template in a format that no model has.
@@ -223,15 +223,22 @@ fn what_ends_earlier_answers_ends_the_last_one() {
     let open = template("");
     let mut open = chat_template::from_text("it", &open).unwrap();
     let unknown = derive(&open, &Options::default()).unwrap();
-    // What begins the next message is no end.
-    assert_eq!(unknown.document.fields["content"].close, None);
+    // What begins the next message is an end where the response ends with it.
+    let next = Delimiter::pattern("(?:<user>|<tool>)\\s*\\Z");
+    assert_eq!(
+        unknown.document.fields["content"].close.as_ref(),
+        Some(&next)
+    );
     open.special_tokens
         .insert("eos_token".to_owned(), Value::from("</s>"));
     let known = derive(&open, &Options::default()).unwrap();
     assert_eq!(message(&known, "", "Bye.</s>"), bye);
     open.assumed_tokens = vec!["eos_token".to_owned()];
     let assumed = derive(&open, &Options::default()).unwrap();
-    assert_eq!(assumed.document.fields["content"].close, None);
+    assert_eq!(
+        assumed.document.fields["content"].close.as_ref(),
+        Some(&next)
+    );
 }
 
 /// A kwarg that may be any text is left at its default where a message is lost under it, and that is told.

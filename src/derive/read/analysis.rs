@@ -120,7 +120,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
     findings.extend(Finding::marks(&marks));
     anchor.literals.extend(marks);
 
-    let (turn_end, found) = turn_end::read(renderer, &user, &anchor, &settings);
+    let (mut turn_end, found) = turn_end::read(renderer, &user, &anchor, &settings);
     evidence.extend(found);
 
     let reasoning = reasoning::read(renderer, &user, &anchor, &settings, turn_end.marker());
@@ -297,6 +297,9 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
     let has_calls = calls.calls.is_some();
     let context = if has_calls { &tooled } else { &user };
     let after_tool = after_tool(context, &dialect);
+    if turn_end.marker().is_empty() && turn_end.before_next.is_empty() {
+        turn_end.next_begin = turn_end::next_begin(renderer, &user, &after_tool);
+    }
     // Where no call is rendered a tool's result may be: an answer to it is a turn as well, and may begin otherwise than one to a question.
     let begins_otherwise = || {
         let prompt = renderer.prompt(&after_tool);

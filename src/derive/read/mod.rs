@@ -23,6 +23,7 @@ pub(in crate::derive) mod limit;
 mod literals;
 pub(in crate::derive) mod no_arguments;
 pub(in crate::derive) mod object;
+mod partner;
 mod prompted;
 pub(in crate::derive) mod reasoning;
 pub(in crate::derive) mod spelling;

@@ -2,6 +2,7 @@
 //! answer goes on, or one that is only opened; and the template may cut an answer at a constant, such as the end of a reasoning.
 
 use super::anchor::Anchor;
+use super::partner;
 use super::thought::{Found, Opener, Reasoning, describe};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
@@ -12,11 +13,13 @@ use crate::derive::render::renderer::Renderer;
 use crate::value::{Map, Value, json};
 
 /// Returns the candidates for the markers of a reasoning that no render shows, the likeliest first. If a prompt has both markers, these are
-/// taken. If it has only one, it is combined with each marker at which the template cuts an answer. Last come the pairs of markers between
+/// taken. If it has only one, it is combined with each marker at which the template cuts an answer; and if there is none, one that a prompt
+/// opens is closed as other markers in the constants are. Last come the pairs of markers between
 /// which the template cuts something out of an answer. Where a render shows the markers, `cutting` is `None`, and only the prompts count.
 pub(in crate::derive) fn dropped(
     prefilled: &[Prefilled],
     cutting: Option<&Cutting>,
+    constants: &[&str],
 ) -> Vec<(String, &'static str, Found)> {
     let mut found = Vec::new();
     let mut add = |name: String, because, (open, close): (&str, &str), evidence: Vec<Evidence>| {
@@ -60,6 +63,15 @@ pub(in crate::derive) fn dropped(
             others.any(|other| other.open.is_some() && other.close.as_ref() == Some(&cut.marker))
         };
         closing.sort_by_key(of_another);
+        if closing.is_empty() && cutting.is_some() && prompted.open.is_some() {
+            let alike = partner::closing(open, constants.iter().copied());
+            if let Some(close) = alike {
+                let because = "the generation prompt opens it, and other markers of the chat template are closed so";
+                let name = format!("{name}, closed as others are");
+                add(name, because, (open, &close), of_prompt);
+                continue;
+            }
+        }
         for (rank, cut) in closing.into_iter().enumerate() {
             let name = match rank {
                 0 => name.clone(),
@@ -121,13 +133,23 @@ pub(in crate::derive) fn closed_as_rendered(
         .collect()
 }
 
-/// The text that the generation prompt writes into the turn under one setting.
+/// The text that the generation prompt writes into the turn under one setting, or behind one conversation.
 #[derive(Debug)]
 pub(in crate::derive) struct Prompt {
     kwargs: Map,
+    /// The conversation in words, where it is another than that of the settings.
+    behind: Option<String>,
     tail: String,
     /// True if an answer without reasoning is rendered as this prompt followed by more text.
     goes_on: bool,
+}
+
+impl Prompt {
+    /// The setting or the conversation in words.
+    fn described(&self) -> String {
+        let behind = self.behind.clone();
+        behind.unwrap_or_else(|| describe(&self.kwargs))
+    }
 }
 
 pub(in crate::derive) fn prompts(
@@ -136,16 +158,67 @@ pub(in crate::derive) fn prompts(
     anchor: &Anchor,
     settings: &[Map],
 ) -> Vec<Prompt> {
-    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
     let prompt = |kwargs: &Map| {
-        let turn = renderer.turn(&context.under(kwargs), &answer).ok()?;
+        let prompt = prompt_behind(renderer, &context.under(kwargs), anchor)?;
         Some(Prompt {
             kwargs: kwargs.clone(),
-            tail: anchor.after_last(&turn.prompt)?.to_owned(),
-            goes_on: turn.full.starts_with(&turn.prompt),
+            ..prompt
         })
     };
     settings.iter().filter_map(prompt).collect()
+}
+
+/// How many of the texts that the chat template compares others with, or searches them for, are put into a message.
+const MAX_ASKED: usize = 16;
+
+/// Returns the prompts behind messages that say what the chat template compares texts with or searches them for, as far as they write something into the turn: a
+/// system message `/no_think` may have the prompt close a reasoning that no setting shows.
+pub(in crate::derive) fn prompts_asked(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+) -> Vec<Prompt> {
+    let conversations = renderer.asked().take(MAX_ASKED).flat_map(|text| {
+        let mut system = context.clone();
+        system.history.insert(0, probe::message("system", text));
+        let mut user = context.clone();
+        user.history.pop();
+        let said = format!("{} {text}", probe::USER);
+        let user = user.and(probe::message("user", &said));
+        let behind = |role: &str| format!("behind {role} with {}", json::quote(text));
+        [
+            (behind("a system message"), system),
+            (behind("a message of the user"), user),
+        ]
+    });
+    let writes_more = |(_, context): &(String, Context)| {
+        let prompt = renderer.prompt(context).ok();
+        let tail = prompt
+            .as_deref()
+            .and_then(|prompt| anchor.after_last(prompt));
+        tail.is_some_and(|tail| !tail.trim().is_empty())
+    };
+    let conversations = conversations.filter(writes_more);
+    let prompts = conversations.filter_map(|(behind, context)| {
+        let prompt = prompt_behind(renderer, &context, anchor)?;
+        Some(Prompt {
+            behind: Some(behind),
+            ..prompt
+        })
+    });
+    prompts.collect()
+}
+
+/// The prompt behind a conversation, with what it writes behind the anchor.
+fn prompt_behind(renderer: &Renderer<'_>, context: &Context, anchor: &Anchor) -> Option<Prompt> {
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let turn = renderer.turn(context, &answer).ok()?;
+    Some(Prompt {
+        kwargs: context.kwargs.clone(),
+        behind: None,
+        tail: anchor.after_last(&turn.prompt)?.to_owned(),
+        goes_on: turn.full.starts_with(&turn.prompt),
+    })
 }
 
 /// Returns who opens the reasoning: the prompt, if under some setting it writes the opening marker into the turn and nothing else;
@@ -194,8 +267,7 @@ pub(in crate::derive) fn from_prompts(pieces: &Pieces, prompts: &[Prompt]) -> Ve
             _ => continue,
         };
         let [open, close] = [open, close].map(|marker| marker.map(str::to_owned));
-        let sample =
-            |prompt: &Prompt| RenderExcerpt::new(describe(&prompt.kwargs), prompt.tail.as_str());
+        let sample = |prompt: &Prompt| RenderExcerpt::new(prompt.described(), prompt.tail.as_str());
         let other = prompts.iter().find(|other| other.tail != prompt.tail);
         let evidence = Evidence {
             decision: match (&open, &close) {

@@ -2,7 +2,7 @@
 //! from the constants at which it cuts an answer.
 
 use super::anchor::Anchor;
-use super::prompted::{closed_as_rendered, dropped, from_prompts, opener, prompts};
+use super::prompted::{closed_as_rendered, dropped, from_prompts, opener, prompts, prompts_asked};
 use super::thought::{Found, Opener, Parts, Reasoning};
 use crate::derive::choice::{self, Candidate, DecisionId};
 use crate::derive::compare::pieces::Pieces;
@@ -23,8 +23,8 @@ pub(in crate::derive) fn read(
     settings: &[Map],
     end: &str,
 ) -> Found {
-    let prompts = prompts(renderer, context, anchor, settings);
-    let prefilled = from_prompts(&renderer.pieces, &prompts);
+    let mut prompts = prompts(renderer, context, anchor, settings);
+    let mut prefilled = from_prompts(&renderer.pieces, &prompts);
     let rendered = shown(renderer, context, anchor, settings).and_then(|shown| {
         let (reasoning, evidence) = rendered(renderer, anchor, &shown, settings, end)?;
         Some(Found {
@@ -42,6 +42,11 @@ pub(in crate::derive) fn read(
         Some(found) if is_opened(&found) => (Some(found), None),
         found => (None, found),
     };
+    if rendered.is_none() && unopened.is_none() && prefilled.is_empty() {
+        let asked = prompts_asked(renderer, context, anchor);
+        prefilled = from_prompts(&renderer.pieces, &asked);
+        prompts.extend(asked);
+    }
     let cutting = rendered.is_none().then(|| renderer.cutting());
     let rendered = rendered.map(|found| {
         let because = "a reasoning that a message has is rendered between them";
@@ -61,9 +66,10 @@ pub(in crate::derive) fn read(
         "what looks like a reasoning might be something else",
         Found::default(),
     );
+    let constants: Vec<&str> = renderer.constants().collect();
     let candidates = rendered
         .into_iter()
-        .chain(dropped(&prefilled, cutting))
+        .chain(dropped(&prefilled, cutting, &constants))
         .chain(unopened)
         .chain([none]);
     let candidates = candidates.map(|(name, because, found)| {

@@ -383,7 +383,7 @@ fn assemble(renderer: &Renderer<'_>, single: Cut, double: Option<Cut>, end: &str
             around.unwrap_or_default()
         }
         _ => {
-            let (close, after) = split_end(renderer, &last, end);
+            let (close, after) = split_end(renderer, &last, end, true);
             Repeated {
                 each: (first, close),
                 after,
@@ -391,7 +391,8 @@ fn assemble(renderer: &Renderer<'_>, single: Cut, double: Option<Cut>, end: &str
             }
         }
     };
-    let (section_close, turn_end) = split_end(renderer, &around.after, end);
+    let has_section = !parallel || !around.before.trim().is_empty();
+    let (section_close, turn_end) = split_end(renderer, &around.after, end, has_section);
     ToolCalls {
         body,
         call: around.each,
@@ -464,8 +465,13 @@ fn around_candidate(name: &str, because: &str, found: Repeated) -> Candidate<Rep
 }
 
 /// Splits the text behind the calls into what closes them and the end of the turn. `end` is the end of a turn that ends with content; that
-/// of a turn with calls is the same or at least ends alike.
-fn split_end(renderer: &Renderer<'_>, tail: &str, end: &str) -> (String, String) {
+/// of a turn with calls is the same or ends alike, or is another one. Where nothing opens a section of calls, nothing closes one.
+fn split_end(
+    renderer: &Renderer<'_>,
+    tail: &str,
+    end: &str,
+    has_section: bool,
+) -> (String, String) {
     let mark = end.trim();
     let candidate = |name, because, at: usize| {
         let (close, end) = tail.split_at(at);
@@ -492,7 +498,15 @@ fn split_end(renderer: &Renderer<'_>, tail: &str, end: &str) -> (String, String)
         ));
     } else {
         let length = tail.trim_end().len();
-        let at = match renderer.pieces.shared_end(&tail[..length], mark) {
+        let shared = renderer.pieces.shared_end(&tail[..length], mark);
+        if shared == 0 && length > 0 && !has_section {
+            candidates.push(candidate(
+                "all of it",
+                "nothing opens a section that it could close",
+                0,
+            ));
+        }
+        let at = match shared {
             0 => tail.len(),
             shared => length - shared,
         };

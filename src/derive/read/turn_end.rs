@@ -7,6 +7,7 @@ use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
+use crate::judge;
 use crate::value::Map;
 
 /// The fewest characters of what begins a message, where it is one piece with what ends the message before it.
@@ -21,6 +22,8 @@ pub(in crate::derive) struct TurnEnd {
     pub(in crate::derive) epilogue: String,
     /// The markers that stand behind an answer before the next message, where nothing stands behind the last answer.
     pub(in crate::derive) before_next: Vec<String>,
+    /// The markers that begin the message behind an answer or behind calls, where nothing ends either.
+    pub(in crate::derive) next_begin: Vec<String>,
 }
 
 impl TurnEnd {
@@ -68,6 +71,52 @@ pub(in crate::derive) fn read(
         }
     }
     (end, evidence)
+}
+
+/// Reads which markers begin the messages that may follow the model's turn: that of a user behind an answer, and in `after_tool` that of a tool. Where
+/// nothing ends a turn, the model writes what begins the next, and engines stop there. Words, and what people write every day, are left out, since an answer may
+/// well end with them.
+pub(in crate::derive) fn next_begin(
+    renderer: &Renderer<'_>,
+    user: &Context,
+    after_tool: &Context,
+) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let answered = user.and(answer);
+    let asked = answered.and(probe::message("user", probe::USER_AGAIN));
+    for (context, text) in [
+        (&asked, probe::USER_AGAIN),
+        (after_tool, probe::TOOL_RESULT),
+    ] {
+        let mut before = context.clone();
+        before.history.pop();
+        let (Ok(longer), Ok(shorter)) = (renderer.history(context), renderer.history(&before))
+        else {
+            continue;
+        };
+        let begun = longer.strip_prefix(&shorter);
+        let Some((begun, _)) = begun.and_then(|begun| begun.split_once(text)) else {
+            continue;
+        };
+        let first = renderer.pieces.tokens(begun).first().copied();
+        let marker =
+            first.filter(|first| renderer.pieces.is_one(first) && !may_end_an_answer(first));
+        found.extend(
+            marker
+                .filter(|marker| !found.iter().any(|one| one == marker))
+                .map(str::to_owned),
+        );
+    }
+    found
+}
+
+/// Returns true for words, and for what people write every day.
+fn may_end_an_answer(text: &str) -> bool {
+    let is_word = text
+        .chars()
+        .all(|c| c.is_alphanumeric() || c.is_whitespace());
+    is_word || judge::is_said_every_day(text)
 }
 
 /// The first marker behind an answer that another message follows, where nothing stands behind the last one; `None` where that marker begins messages.

@@ -180,6 +180,13 @@ impl<'a> Renderer<'a> {
         self.pieces = Rc::new(Pieces::of(own.iter().chain(renders), marks));
     }
 
+    /// The constants that the chat template compares anything with, or searches texts for.
+    pub(in crate::derive) fn asked(&self) -> impl Iterator<Item = &'a str> {
+        let templates = self.source.templates.iter();
+        let asked = templates.flat_map(|(_, template)| template.asked());
+        asked.map(String::as_str)
+    }
+
     /// Returns the renderer without making parts of contents, for callers that try the forms of contents themselves.
     #[must_use]
     pub(in crate::derive) fn with_contents_as_they_are(mut self) -> Self {

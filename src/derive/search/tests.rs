@@ -468,3 +468,116 @@ fn a_marker_may_end_with_what_closes_a_call() {
         assert_eq!(one.content, other.content);
     }
 }
+
+/// The message to which the response parses behind `<bot>`.
+fn parsed(derivation: &Derivation, response: &str) -> Value {
+    let template = ResponseTemplate::from_value(&derivation.document.to_value()).unwrap();
+    Value::Object(parse_response(response, template, "<bot>", &[]).unwrap())
+}
+
+/// The names of the calls of a message, and its content.
+fn calls_and_content(message: &Value) -> (Vec<String>, String) {
+    let calls = message.get("tool_calls").and_then(Value::as_array);
+    let names = calls.unwrap_or_default().iter().filter_map(|call| {
+        let name = call.get("function")?.get("name")?.as_str()?;
+        Some(name.to_owned())
+    });
+    let content = message.get("content").and_then(Value::as_str);
+    (names.collect(), content.unwrap_or_default().to_owned())
+}
+
+/// Of a section and its first call in one constant, the call's beginning is told by what stands between two calls.
+#[test]
+fn what_begins_each_call_may_be_the_end_of_a_constant() {
+    let calls = "{{ m.content or '' }}{% for c in m.tool_calls or [] %}{{ '<calls><call>' if loop.first else '<call>' }}{{ c.function.name }}<with>{{ c.function.arguments | tojson }}</call>{{ '</calls>' if loop.last }}{% endfor %}";
+    let derivation = verified(&chat(calls));
+    let response = r#"<calls><call>f<with>{"a": 1}</call>So.<call>g<with>{}</call></calls><end>"#;
+    let expected = (vec!["f".to_owned(), "g".to_owned()], "So.".to_owned());
+    assert_eq!(calls_and_content(&parsed(&derivation, response)), expected);
+    let without_section = r#"<call>f<with>{"a": 1}</call><end>"#;
+    assert_eq!(
+        calls_and_content(&parsed(&derivation, without_section)).0,
+        ["f"]
+    );
+}
+
+/// A turn with calls may end otherwise than one without; either ends the content.
+#[test]
+fn what_ends_a_turn_with_calls_ends_the_content() {
+    let source = "{%- for m in messages -%}{%- if m.role == 'assistant' -%}<bot>{{ m.content or '' }}{% for c in m.tool_calls or [] %}<call>{{ c.function.name }} {{ c.function.arguments | tojson }}</call>{% endfor %}{{ '<eom>' if m.tool_calls else '<eot>' }}{%- else -%}<{{ m.role }}>{{ m.content }}<eot>{%- endif -%}{%- endfor -%}{%- if add_generation_prompt -%}<bot>{%- endif -%}";
+    let derivation = verified(source);
+    for (response, names, content) in [
+        ("Hi<eom>", &[][..], "Hi"),
+        ("<call>f {}</call>\nWait.<eom>", &["f"], "Wait."),
+    ] {
+        let (found, text) = calls_and_content(&parsed(&derivation, response));
+        assert_eq!(found, names, "{response}");
+        assert_eq!(text.trim(), content, "{response}");
+    }
+}
+
+/// One constant may close one marker and open the next, with white space between them.
+#[test]
+fn white_space_may_part_a_key_from_its_value_within_a_constant() {
+    let calls = "{{ m.content or '' }}{% for c in m.tool_calls or [] %}<call>{{ c.function.name }}{% for k, v in c.function.arguments.items() %}<key>{{ k }}</key><value>{{ v if v is string else v | tojson }}</value>{% endfor %}</call>{% endfor %}";
+    let derivation = verified(&chat(calls));
+    let response = "<call>f<key>a</key>\n<value>x</value></call><end>";
+    let message = parsed(&derivation, response);
+    let calls = message.get("tool_calls").and_then(Value::as_array).unwrap();
+    let arguments = calls[0].get("function").unwrap().get("arguments").unwrap();
+    assert_eq!(arguments.get("a").and_then(Value::as_str), Some("x"));
+}
+
+/// The end of a list of calls may stand in a text of an earlier call.
+#[test]
+fn the_end_of_a_list_of_calls_may_stand_in_a_text() {
+    let calls = "{{ m.content or '' }}{% if m.tool_calls %}``run\n{% for c in m.tool_calls %}{{ c.function.name }}({% for k, v in c.function.arguments.items() %}{{ k }}={{ v | tojson }}{{ ', ' if not loop.last }}{% endfor %})\n{% endfor %}``{% endif %}";
+    let derivation = verified(&chat(calls));
+    let response = "``run\nwrite(text=\"``\")\nread()\n``<end>";
+    let (names, _) = calls_and_content(&parsed(&derivation, response));
+    assert_eq!(names, ["write", "read"]);
+}
+
+/// Other members with plain values may stand before the name in an object.
+#[test]
+fn a_call_that_is_an_object_may_begin_with_another_member() {
+    let calls = "{% if m.tool_calls %}{% for c in m.tool_calls %}{% if not loop.first %}{{ raise_exception('one call') }}{% endif %}{\"name\": \"{{ c.function.name }}\", \"with\": {{ c.function.arguments | tojson }}}{% endfor %}{% else %}{{ m.content }}{% endif %}";
+    let derivation = derived(&chat(calls));
+    for response in [
+        r#"{"type": "function", "name": "f", "with": {"a": 1}}<end>"#,
+        r#"{"name": "f", "with": {"a": 1}}<end>"#,
+    ] {
+        let (names, _) = calls_and_content(&parsed(&derivation, response));
+        assert_eq!(names, ["f"], "{response}");
+    }
+}
+
+/// Nothing ends a turn, so that the model writes what begins the next message, where engines stop.
+#[test]
+fn a_turn_that_nothing_ends_ends_where_the_next_message_begins() {
+    let source = "{%- for m in messages -%}{{ '<bot>' if m.role == 'assistant' else '<~' ~ m.role ~ '~>' }}{{ m.content or '' }}{% for c in m.tool_calls or [] %}<call>{{ c.function | tojson }}</call>{% endfor %}{%- endfor -%}{%- if add_generation_prompt -%}<bot>{%- endif -%}";
+    let derivation = verified(source);
+    let call = "<call>{\"name\": \"f\", \"arguments\": {}}</call><~tool~>";
+    for (response, names, content) in [
+        ("Hi<~user~>", &[][..], "Hi"),
+        ("Hi<~user~> is said", &[], "Hi<~user~> is said"),
+        (call, &["f"], ""),
+    ] {
+        let (found, text) = calls_and_content(&parsed(&derivation, response));
+        assert_eq!(found, names, "{response}");
+        assert_eq!(text, content, "{response}");
+    }
+    // A response may end with a word.
+    let derivation = derived(&source.replace("'<~' ~ m.role ~ '~>'", "m.role"));
+    let (_, text) = calls_and_content(&parsed(&derivation, "Ask the user"));
+    assert_eq!(text, "Ask the user");
+}
+
+/// A word in a system message has the prompt close a reasoning that the chat template drops from every answer.
+#[test]
+fn a_prompt_may_show_the_reasoning_behind_a_message_with_a_word() {
+    let source = "{%- set quiet = namespace(it=false) -%}{%- for m in messages -%}{{ '<bot>' if m.role == 'assistant' else '<' ~ m.role ~ '>' }}{%- if m.role == 'system' and '/quiet' in m.content -%}{%- set quiet.it = true -%}{%- endif -%}{{ m.content.split('</muse>')[-1].lstrip() if m.role == 'assistant' else m.content }}<end>{%- endfor -%}{%- if add_generation_prompt -%}<bot>{{ '<muse>\n\n</muse>\n\n' if quiet.it }}{%- endif -%}";
+    let message = parsed(&derived(source), "<muse>\nHm.\n</muse>\n\nHi<end>");
+    let text = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default();
+    assert_eq!((text("thinking").trim(), text("content")), ("Hm.", "Hi"));
+}

@@ -312,7 +312,7 @@ fn of_what_stands_before_the_reasoning_the_last_may_open_it() {
     let (first, taken) = corrected(&derivation, "reasoning open");
     assert_eq!(
         (first.means.as_str(), taken.means.as_str()),
-        ("\"<effort=none><think>\"", "\"><think>\"")
+        ("\"<effort=none><think>\"", "\"<think>\"")
     );
 }
 

@@ -10,8 +10,14 @@ use super::seen::{Found, FoundBody, Seen, Shown, seen};
 use crate::text;
 use crate::value::python;
 
-/// How the parts with these keys are written, if the responses tell it of each of them.
-pub(super) fn parts(recorded: &[Recorded], keys: &[String], close: Option<&str>) -> Option<Parts> {
+/// How the parts with these keys are written, if the responses tell it of each of them. What the responses begin with was `opened` by the
+/// prompt.
+pub(super) fn parts(
+    recorded: &[Recorded],
+    keys: &[String],
+    close: Option<&str>,
+    opened: &str,
+) -> Option<Parts> {
     let Seen {
         texts,
         calls,
@@ -26,6 +32,10 @@ pub(super) fn parts(recorded: &[Recorded], keys: &[String], close: Option<&str>)
                 .map(|text| (text.before.as_str(), text.behind.as_str())),
         )?;
         let (before, behind) = most;
+        let before = match before.trim().is_empty() {
+            true => opened,
+            false => before,
+        };
         let is_marked = !before.trim().is_empty() && !behind.trim().is_empty();
         is_marked.then(|| Text {
             key: key.clone(),

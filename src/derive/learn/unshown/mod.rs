@@ -35,16 +35,18 @@ pub(in crate::derive) struct Unshown {
 }
 
 /// The chat template that the responses imply where their messages have something for which the document has no field; `None` where they have
-/// nothing of the kind, or do not tell how it is written.
+/// nothing of the kind, or do not tell how it is written. `opened` is the text of the prompt behind the start anchor: it opens what the
+/// responses begin with.
 pub(in crate::derive) fn unshown(
     source: &ChatTemplateSource,
     recorded: &[Recorded],
     document: &Document,
+    opened: &str,
 ) -> Option<Unshown> {
     let keys = lacking(recorded, document);
     let close = document.fields.get(super::CONTENT_KEY)?.close.as_ref();
     let close = close.map(super::split::source);
-    let parts = agreed::parts(recorded, &keys, close.as_deref())?;
+    let parts = agreed::parts(recorded, &keys, close.as_deref(), opened)?;
     let prelude = rewrite::prelude(&parts);
     let mut keys: Vec<String> = parts.texts.iter().map(|text| text.key.clone()).collect();
     keys.extend(parts.calls.is_some().then(|| CALLS_KEY.to_owned()));
