@@ -389,8 +389,17 @@ impl Format {
         at
     }
 
+    /// The place of the calls of the field that begin as the spelling does. Calls of which one begins with its name, and another with a member before
+    /// that, stand behind different fixed texts: `{"name": "` and `{"`.
     fn call_state(&mut self, field: usize, spelling: &Spelling) -> usize {
-        let is = |state: &State| state.field == field && matches!(state.kind, Kind::Call(_));
+        let first = |spelling: &Spelling| spelling.first().map(std::mem::discriminant);
+        let is = |state: &State| {
+            let known = match &state.kind {
+                Kind::Call(known) => known.first(),
+                Kind::Text(_) => None,
+            };
+            state.field == field && known.is_some_and(|known| first(known) == first(spelling))
+        };
         let at = self.states.iter().position(is).unwrap_or_else(|| {
             let kind = Kind::Call(Vec::new());
             self.states.push(State { field, kind });

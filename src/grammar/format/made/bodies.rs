@@ -90,9 +90,14 @@ fn calls(field: &Field) -> Result<Vec<Body>, String> {
     }
     let name = keys(name.as_ref());
     let id = keys(source(field, &["id"]).as_ref());
+    // A call of a list without its id is read with an empty one, and is nothing that a model should write.
+    let ids = match (&id, field.transform_each) {
+        (Some(id), true) => vec![Some(id)],
+        (id, _) => vec![id.as_ref(), None],
+    };
     let mut bodies = Vec::new();
     for (text, arguments) in json_arguments(&field.content) {
-        for id in [id.as_ref(), None] {
+        for id in ids.iter().copied() {
             let members = [
                 name.as_ref()
                     .map(|path| (path.as_slice(), json::quote(TOOL))),
