@@ -8,6 +8,9 @@ pub(super) use crate::judge::message::{
 use crate::judge::slot::Slot;
 use crate::value::{Map, Value};
 
+/// The field for reasoning where the chat template reads none back; the name that every engine takes.
+pub(in crate::derive) const REASONING_FIELD: &str = "thinking";
+
 /// The texts that the user says first, and later.
 pub(super) const USER: &str = "Quern maple";
 pub(super) const USER_AGAIN: &str = "Lattice fern";

@@ -64,8 +64,11 @@ pub(super) fn unshown(judge: &Judge<'_>, tried: &Tried<'_>) -> Vec<Unproved> {
     found.into_iter().map(Unproved::PromptTail).collect()
 }
 
-/// Returns the byte at which a prompt goes on behind the conversation.
+/// Returns the byte at which a prompt goes on behind the conversation; behind its last message where the prompt is written unasked.
 fn begin(judge: &Judge<'_>, at: &Prompted) -> usize {
+    if at.unasked {
+        return at.place.end_in(&at.prompt);
+    }
     let history = judge
         .renderer
         .history(&at.place, &judge.survey.plain.manner);
@@ -144,9 +147,7 @@ fn tail<'r>(here: &[&'r Round], header: &str) -> Option<&'r str> {
         .collect();
     let place = &here.first()?.place;
     let prompt = place.prompt.as_str();
-    if place.unasked {
-        return None;
-    }
+    let end_of_messages = place.place.end_in(prompt);
     let unshown = |round: &'r Round| {
         // A prompt that has other white space than the render is shown as well.
         if behind(&round.full[..round.first], prompt).is_some() {
@@ -166,8 +167,10 @@ fn tail<'r>(here: &[&'r Round], header: &str) -> Option<&'r str> {
         // An end that is all there, and yet not alike, is the end of another marker, as `think>` is in `</think>`.
         let again = if again == tail.len() { 0 } else { again };
         let (unshown, again) = tail.split_at(tail.len() - again);
-        // A difference before the header of the turn does not concern the end of the prompt.
-        let is_before = !header.is_empty() && again.contains(header);
+        // A difference before the header of the turn does not concern the end of the prompt, nor does one before the end of the last message where no prompt is
+        // asked for: the system message may stand in the last question as long as no answer follows it.
+        let is_of_messages = place.unasked && prompt.len() - again.len() <= end_of_messages;
+        let is_before = is_of_messages || !header.is_empty() && again.contains(header);
         if is_before { "" } else { unshown }
     };
     let least = here

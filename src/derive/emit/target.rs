@@ -1,13 +1,11 @@
 //! The engines that a response template is written for: transformers, or servers that take less.
 
 use crate::derive::evidence::finding::Finding;
+use crate::derive::probe::REASONING_FIELD;
 use crate::derive::read::analysis::Analysis;
 use crate::judge::slot::Slot;
 use crate::response_template::{Document, Engine};
 use crate::value::Value;
-
-/// The field for reasoning where the template reads none back; the name that every engine takes.
-const REASONING_FIELD: &str = "thinking";
 
 /// The engines that a response template is written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

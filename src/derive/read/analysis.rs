@@ -21,6 +21,7 @@ use crate::derive::evidence::sample::Evidence;
 use crate::derive::probe::{self, Assistant, Dialect, NoContent};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
+use crate::judge::slot::Slot;
 use crate::value::{Map, Value, json};
 use std::rc::Rc;
 
@@ -297,6 +298,16 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
     let has_calls = calls.calls.is_some();
     let context = if has_calls { &tooled } else { &user };
     let after_tool = after_tool(context, &dialect);
+    let known = reasoning
+        .iter()
+        .chain(further.iter().map(|one| &one.markers));
+    let beside = reasoning::opened_beside(renderer, &user, &anchor, &settings, known);
+    further.extend(beside.map(|markers| Further {
+        slot: Slot::key(probe::REASONING_FIELD),
+        markers,
+        is_json: false,
+        ends_content: false,
+    }));
     if turn_end.marker().is_empty() && turn_end.before_next.is_empty() {
         turn_end.next_begin = turn_end::next_begin(renderer, &user, &after_tool);
     }

@@ -4,6 +4,7 @@
 use super::anchor::Anchor;
 use super::prompted::{closed_as_rendered, dropped, from_prompts, opener, prompts, prompts_asked};
 use super::thought::{Found, Opener, Parts, Reasoning};
+use crate::chat_template::REASONING_KEYS;
 use crate::derive::choice::{self, Candidate, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::text;
@@ -91,6 +92,35 @@ pub(in crate::derive) fn read(
         reasoning.opened_by = opener(&renderer.pieces, &prompts, &reasoning.open);
     }
     found
+}
+
+/// Returns the reasoning that the prompt opens where none of the texts that are rendered between markers is one: they stand under keys that no reasoning has, as the
+/// calls of a chat template that takes them as a text do, and the prompt opens something else. `known` are the markers of these texts.
+pub(in crate::derive) fn opened_beside<'m>(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    settings: &[Map],
+    mut known: impl Iterator<Item = &'m Reasoning>,
+) -> Option<Reasoning> {
+    let is_reasoning = |slot: &Slot| match slot {
+        Slot::Key(keys) => keys
+            .iter()
+            .any(|key| REASONING_KEYS.contains(&key.as_str())),
+        Slot::Part { .. } => true,
+    };
+    if renderer.slots.is_empty() || renderer.slots.iter().any(is_reasoning) {
+        return None;
+    }
+    let prompts = prompts(renderer, context, anchor, settings);
+    let prefilled = from_prompts(&renderer.pieces, &prompts);
+    let constants: Vec<&str> = renderer.constants().collect();
+    let found = dropped(&prefilled, Some(renderer.cutting()), &constants);
+    let (_, _, found) = found.into_iter().next()?;
+    let mut reasoning = found.reasoning?;
+    reasoning.opened_by = opener(&renderer.pieces, &prompts, &reasoning.open);
+    let is_known = known.any(|known| known.open.trim() == reasoning.open.trim());
+    (reasoning.opened_by == Opener::Prompt && !is_known).then_some(reasoning)
 }
 
 /// Returns true if the last token of the anchor opens the reasoning and so does not belong to the anchor. It does if a rendered reasoning

@@ -581,3 +581,18 @@ fn a_prompt_may_show_the_reasoning_behind_a_message_with_a_word() {
     let text = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default();
     assert_eq!((text("thinking").trim(), text("content")), ("Hm.", "Hi"));
 }
+
+/// The text that is rendered between markers stands under a key that no reasoning has, and the prompt opens another.
+#[test]
+fn a_prompt_may_open_a_reasoning_beside_another_text() {
+    let source = "{%- for m in messages -%}{{ '<bot>' if m.role == 'assistant' else '<' ~ m.role ~ '>' }}{{ m.content or '' }}{%- if m.deeds -%}<deeds>{{ m.deeds }}</deeds>{%- endif -%}<end>{%- endfor -%}{%- if add_generation_prompt -%}<bot><muse>{%- endif -%}";
+    let derivation = derived(source);
+    let template = ResponseTemplate::from_value(&derivation.document.to_value()).unwrap();
+    let response = "Hm.</muse>Hi<deeds>run()</deeds><end>";
+    let message = parse_response(response, template, "<bot><muse>", &[]).unwrap();
+    let text = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default();
+    assert_eq!(
+        ["thinking", "content", "deeds"].map(text),
+        ["Hm.", "Hi", "run()"]
+    );
+}

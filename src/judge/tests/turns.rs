@@ -61,6 +61,17 @@ fn a_turn_behind_an_unasked_prompt_begins_behind_the_anchor() {
     }
 }
 
+/// Text that ends every conversation is what the model reads last. Where no answer goes on from it, nothing shows what is written there.
+#[test]
+fn an_unasked_prompt_that_no_answer_goes_on_from_is_told() {
+    let judged = |behind: &str| {
+        let chat = turns("<bot><t>{{ m.content }}</t>", behind);
+        judged(&chat, &fields(&[CONTENT]))
+    };
+    assert_eq!(tails(&judged("")), []);
+    assert_eq!(tails(&judged("<judge>")), [("<judge>", vec![])]);
+}
+
 #[test]
 fn the_anchor_is_met_in_every_turn() {
     let anchored = fields(&[CONTENT]);
