@@ -36,6 +36,20 @@ fn calls_that_are_asked_for_and_not_shown_are_told() {
     assert_eq!(judged(""), [], "calls are not asked for");
 }
 
+/// A chat template may take the last answer off, and append it without its calls.
+#[test]
+fn calls_that_only_earlier_turns_have_are_told() {
+    let last = "{% set kept = namespace(said='') %}{% if messages[-1].role == 'assistant' %}{% set kept.said = messages[-1].content %}\
+        {% set messages = messages[:-1] %}{% endif %}";
+    let append = "{% if kept.said %}<bot><t>{{ kept.said }}</t><end>{% endif %}";
+    let chat = chat(&[SAID, CALLED].concat(), "");
+    let judgement = judged(&[last, &chat, append].concat(), &fields(&[CONTENT]));
+    let [Unproved::Calls(Some(words))] = judgement.unproved.as_slice() else {
+        panic!("{:?}", judgement.unproved)
+    };
+    assert_eq!(words, "it renders them where another message follows");
+}
+
 #[test]
 fn a_reasoning_that_is_asked_for_and_not_shown_is_told() {
     let response = fields(&[CONTENT]);
