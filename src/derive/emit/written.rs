@@ -285,7 +285,7 @@ impl<'a> Written<'a> {
         };
         let opening = |own| {
             let pattern = marker::opening(self.pieces, own, &after, captures, &self.names);
-            behind_other_members(own, pattern)
+            behind_kind(own, pattern)
         };
         let rest = self.lead.and_then(|lead| own.strip_prefix(lead));
         let pattern = match (self.lead, rest) {
@@ -455,13 +455,13 @@ impl<'a> Written<'a> {
     }
 }
 
-/// How many members with plain values may stand before those of a call that is written as a JSON object, and how long each of them may be.
-const OTHER_MEMBERS: &str =
-    "(?:\"[^\"\\\\]{1,64}\"\\s*:\\s*(?:\"[^\"\\\\]{0,64}\"|[A-Za-z0-9.+-]{1,64})\\s*,\\s*){0,2}";
+/// A pattern for the kind of a call, which the call of a message has as its first member.
+const KIND: &str = "(?:\"type\"\\s*:\\s*\"function\"\\s*,\\s*)?";
 
-/// The pattern with other members of the object before the first one, where what opens the call is the beginning of a JSON object: models write
-/// `{"type": "function", "name": "f", ..` where the chat template writes `{"name": "f", ..`.
-fn behind_other_members(own: &str, pattern: String) -> String {
+/// The pattern with the kind of the call before its first member, where what opens the call is the beginning of a JSON object: models write
+/// `{"type": "function", "name": "f", ..` where the chat template writes `{"name": "f", ..`, as calls stand in messages. Any other member would do as
+/// well for the parser, but a grammar could then allow no JSON in an answer.
+fn behind_kind(own: &str, pattern: String) -> String {
     let key = own.trim_start().strip_prefix('{').map(str::trim_start);
     let end = key.and_then(|key| key.strip_prefix('"')?.find('"'));
     let value = key.zip(end).map(|(key, end)| key[end + 2..].trim_start());
@@ -469,9 +469,10 @@ fn behind_other_members(own: &str, pattern: String) -> String {
     let is_named = key
         .zip(end)
         .is_some_and(|(key, end)| slot::any(&key[1..=end]));
-    let is_member = value.is_some_and(|value| value.starts_with(':')) && !is_named;
+    let is_kind = key.is_some_and(|key| key.starts_with("\"type\""));
+    let is_member = value.is_some_and(|value| value.starts_with(':')) && !is_named && !is_kind;
     match pattern.strip_prefix("\\{\\s*\"").filter(|_| is_member) {
-        Some(rest) => format!("\\{{\\s*{OTHER_MEMBERS}\"{rest}"),
+        Some(rest) => format!("\\{{\\s*{KIND}\"{rest}"),
         None => pattern,
     }
 }
