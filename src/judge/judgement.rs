@@ -383,6 +383,13 @@ fn unproved(judge: &Judge<'_>, tried: &Tried<'_>, judgement: &Judgement) -> Vec<
     if left_out.any(|(_, why)| *why == LeftOut::Unmarked) {
         unproved.push(Unproved::Unmarked);
     }
+    let mut behind_results = survey
+        .unmeant
+        .iter()
+        .map(|at| &at.prompt[at.place.end_in(&at.prompt)..]);
+    if behind_results.any(|behind| tried.after_anchor(behind).is_none()) {
+        unproved.push(Unproved::UnmarkedResult);
+    }
     if survey.reads_calls && survey.calling.is_empty() {
         unproved.push(Unproved::Calls(survey.no_calls.clone()));
     }

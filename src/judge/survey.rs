@@ -44,6 +44,8 @@ pub(super) struct Survey {
     pub(super) no_calls: Option<String>,
     /// True if the chat template asks for an assistant's calls.
     pub(super) reads_calls: bool,
+    /// The conversations that end with a tool's result and that nobody means to be answered.
+    pub(super) unmeant: Vec<Rc<Prompted>>,
     pub(super) tools: Rc<[Value]>,
     /// The texts that the chat template writes next to the texts of messages.
     beside: Beside,
@@ -107,6 +109,7 @@ impl Survey {
             doubtful,
         } = settings;
         let mut places = places(renderer, &users, &settings, &manner);
+        let mut unmeant = Vec::new();
         // Where no call is shown a tool's result may be.
         if let Some(user) = users.first().filter(|_| calling.is_empty()) {
             let after = after_tool(renderer, user, &manner, "");
@@ -114,9 +117,11 @@ impl Survey {
             // Where the call has to have a content, and no prompt asks for an answer to its result, nobody means it to be answered.
             let bare = manner.write(&Assistant::calling([probes::call(2)]), None);
             let is_meant = |at: &Rc<Prompted>| !at.unasked || at.place.history.contains(&bare);
-            let is_shown =
-                |at: &Rc<Prompted>| at.prompt.contains(probes::TOOL_RESULT) && is_meant(at);
-            places.extend(after.into_iter().filter(is_shown));
+            let is_shown = |at: &Rc<Prompted>| at.prompt.contains(probes::TOOL_RESULT);
+            let (meant, others): (Vec<_>, Vec<_>) =
+                after.into_iter().filter(is_shown).partition(is_meant);
+            places.extend(meant);
+            unmeant.extend(others);
         }
         let header = header(renderer, &users, &manner);
         let mut plain = Group::new(manner, &header);
@@ -155,6 +160,7 @@ impl Survey {
         };
         Self {
             no_calls,
+            unmeant,
             calling: distinct(renderer, &users, calling),
             slots,
             settings,

@@ -18,6 +18,8 @@ pub(crate) enum Unproved {
     Cut(String),
     /// Messages before which no marker begins their turn in the render, although their prompt has one.
     Unmarked,
+    /// Answers to a tool's result behind which nothing marks where the turn begins, in the prompt neither.
+    UnmarkedResult,
     /// A reasoning that the chat template asks for under this key, and does not show.
     Reasoning(String),
 }

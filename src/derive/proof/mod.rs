@@ -305,6 +305,10 @@ fn unproved(unproved: &Unproved) -> Finding {
             "turn-not-marked",
             "in some conversations the chat template renders an answer with nothing before it that marks where the turn begins, unlike in their prompt, so that nothing proves what the model writes there",
         ),
+        Unproved::UnmarkedResult => Finding::warning(
+            "turn-not-marked",
+            "the chat template renders a tool's result, and nothing behind it marks where an answer begins, so that nothing proves how an answer there is read",
+        ),
         Unproved::Reasoning(key) => Finding::warning(
             "reasoning-not-shown",
             format!(

@@ -211,6 +211,23 @@ fn a_turn_is_unmarked_where_its_prompt_has_what_it_lacks() {
     assert!(!judgement.unproved.contains(&Unproved::Unmarked));
 }
 
+/// Messages are joined with nothing between them but what ends a question, and a call has to have a content. Nobody means a result to be answered there, and
+/// nothing would tell the answer from it.
+#[test]
+fn a_result_behind_which_nothing_marks_a_turn_is_told() {
+    let joined = |question: &str| {
+        format!(
+            "{{% for m in messages %}}{{{{ m.content + ('{question}' if m.role == 'user' else '<end>' if m.role == 'assistant' else '') }}}}{{% endfor %}}"
+        )
+    };
+    let judgement = judged(
+        &joined("<bot>"),
+        &fields(&[r#""content": {"close": "<end>"}"#]),
+    );
+    assert_eq!(judgement.unproved, [Unproved::UnmarkedResult]);
+    assert!(holds(&judgement, Kind::Content));
+}
+
 /// The like of a text of the message may stand before the header as well, in what the chat template writes behind the tool's result.
 #[test]
 fn a_turn_is_marked_where_a_text_stands_before_its_header_too() {
