@@ -161,7 +161,11 @@ def with_placeholders(field, names):
             return [walk(v) for v in value]
         return re.sub(r"\{(\w+(?:\.\w+)*)\}", placeholder, value) if isinstance(value, str) else value
 
-    return {**field, "transform": walk(field["transform"])}
+    changed = {**field, "transform": walk(field["transform"])}
+    if of_elements and isinstance(field.get("open_pattern"), str):
+        # An empty group is there for the elements that lack the key of its name.
+        changed["open_pattern"] = re.sub(r"\(\?P<(\w+)>\)", lambda match: f"(?P<{names.get(match[1], match[1])}>)", field["open_pattern"])
+    return changed
 
 
 def without_sets(pattern):

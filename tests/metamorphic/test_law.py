@@ -213,6 +213,8 @@ class Documents(unittest.TestCase):
         self.assertEqual(documents.with_keys(either, names)["fields"]["f"]["open_pattern"], r'\{\s*(?:"n1"|"a1")\s*:|"name"')
         each = {"fields": {"f": {"transform": {"function": {"name": "{name}"}}, "transform_each": True}}}
         self.assertEqual(documents.with_keys(each, names)["fields"]["f"]["transform"], {"function": {"name": "{n1}"}})
+        absent = {"fields": {"f": {**each["fields"]["f"], "open_pattern": r"(?P<name>)\[(?P<kind>x)"}}}
+        self.assertEqual(documents.with_keys(absent, names)["fields"]["f"]["open_pattern"], r"(?P<n1>)\[(?P<kind>x)")
 
     def test_differences(self):
         self.assertEqual(list(documents.differences({"a": [1, {"b": 2}], "c": 3}, {"a": [1, {"b": 4}], "d": 5})), [(("a", 1, "b"), 2, 4), (("c",), 3, None), (("d",), None, 5)])
