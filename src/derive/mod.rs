@@ -351,6 +351,8 @@ fn derive_under(
     findings.extend(remarks::refusals(&options.engines, &document));
     let is_in_part = !proof.judgement.unproved.is_empty() || analysis.dialect.named_by_id;
     let verdict = Verdict::of(proof.rounds, &findings, is_in_part);
+    let next = analysis.turn_end.next_begin.iter();
+    let next: Vec<String> = next.map(|[begin, _]| begin.clone()).collect();
     let tried;
     (tried, cost.deviations) = render::cost::measured(&judge, || {
         deviate::tried(
@@ -359,7 +361,7 @@ fn derive_under(
             emit::reasoning_field(&analysis, target),
             deviate::Markers {
                 ends: match source.tokens.end.as_slice() {
-                    [] => &analysis.turn_end.next_begin,
+                    [] => &next,
                     known => known,
                 },
                 pieces: &analysis.pieces,

@@ -387,7 +387,8 @@ fn unproved(judge: &Judge<'_>, tried: &Tried<'_>, judgement: &Judgement) -> Vec<
         .unmeant
         .iter()
         .map(|at| &at.prompt[at.place.end_in(&at.prompt)..]);
-    if behind_results.any(|behind| tried.after_anchor(behind).is_none()) {
+    if behind_results.any(|behind| behind.trim().is_empty() && tried.after_anchor(behind).is_none())
+    {
         unproved.push(Unproved::UnmarkedResult);
     }
     if survey.reads_calls && survey.calling.is_empty() {

@@ -226,11 +226,14 @@ impl Amended {
 
     /// Lets what begins the next message close the content where the response ends with it, and where nothing else closes it.
     fn close_at_the_next(&mut self, bench: &Bench<'_>, engines: &[Engine]) {
-        let markers = &bench.analysis.turn_end.next_begin;
+        let begins = &bench.analysis.turn_end.next_begin;
         let keeps = bench.keeps(&self.proof);
-        let ended = learn::ended_by_the_next(markers, engines, &self.document, keeps);
+        let ended = learn::ended_by_the_next(begins, engines, &self.document, keeps);
         if let Some((document, proof)) = ended {
-            let quoted: Vec<String> = markers.iter().map(|one| json::quote(one)).collect();
+            let quoted = begins
+                .iter()
+                .map(|[begin, _]| json::quote(begin.trim_start()));
+            let quoted: Vec<String> = quoted.collect();
             let told = format!(
                 "nothing ends a turn, and the next message begins with {}; a response that ends with it ends there",
                 quoted.join(" or ")

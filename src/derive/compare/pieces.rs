@@ -149,14 +149,17 @@ impl Pieces {
             .map_or(text, |at| &text[at..])
     }
 
-    /// Returns the text without its last token; `None` where that leaves nothing, or where the token is the one before it once more, as the two
-    /// signs of `%%` are, which are one marker.
+    /// Returns the text without its last token; `None` where that leaves nothing, or where the token is the one before it once more, as the two signs of `%%` are,
+    /// which are one marker.
     pub(in crate::derive) fn without_last_token<'t>(&self, text: &'t str) -> Option<&'t str> {
         let tokens = self.tokens(text);
-        let (last, others) = tokens.split_last()?;
-        others.last().filter(|other| *other != last)?;
-        text.rfind(last)
-            .map(|at| text[..at].trim_end_matches(python::is_space))
+        let left = match tokens.as_slice() {
+            [.., before, last] if before == last => None,
+            [.., _, last] => text.rfind(last).map(|at| &text[..at]),
+            _ => None,
+        };
+        let left = left.map(|left| left.trim_end_matches(python::is_space));
+        left.filter(|left| !left.is_empty())
     }
 
     /// The text without the last of the constants of which its last token is made: `<bot>` for `<bot><think>`, where the chat template writes the two

@@ -11,7 +11,6 @@ mod loose;
 mod marker;
 mod object;
 mod pairs;
-mod tail;
 mod target;
 mod texts;
 mod tokens;
@@ -89,6 +88,11 @@ fn regions(
             field = texts::as_json(field);
         }
         field.open = texts::told_apart(field.open, analysis, &text.markers, &ends, choices);
+        // Nothing is proved of a text that no render shows, and it may well come twice.
+        if !text.markers.is_rendered {
+            field.repeats = true;
+            field.join.get_or_insert_default();
+        }
         if let Slot::Key(keys) = &text.slot
             && let Some(first) = keys.first()
         {

@@ -11,7 +11,7 @@
 //! asked to have before it what all their regions begin with: `>> NAME {` opens a call then, and `>> so` does not.
 //!
 //! Where several markers end a turn, an engine that stops at the last keeps it to itself, and the response ends with the others: `<say>Hi</say></all>`
-//! before `<eos>`. They would be content, and right behind what closes a part, at the end of all, they close it as well.
+//! before `<eos>`. They would be content, and right behind what closes a part, at the end of all, any beginning of what ends the turn closes it as well.
 //!
 //! There are at most seven proposals, each with a proof.
 
@@ -23,6 +23,7 @@ use super::split;
 use super::widening::{Edit, How};
 use crate::derive::compare::pattern::{SPACE, alternatives, bounded, enclosed, grouped};
 use crate::derive::compare::pieces::Pieces;
+use crate::derive::compare::tail;
 use crate::derive::compare::text::escape;
 use crate::judge::{self, Case};
 use crate::parser::{self, Edge, OnError, Options, ResponseParser, UnclaimedCause};
@@ -43,7 +44,7 @@ struct Lost {
     before: Option<String>,
     /// The text, without white space at its ends.
     text: String,
-    /// The text that closed the last field before it, without white space at its ends.
+    /// The text that closed the last field before it, without white space at its ends; `None` where nothing was closed, or by what only follows.
     behind: Option<String>,
 }
 
@@ -81,7 +82,9 @@ fn lost(template: &Arc<ResponseTemplate>, case: &Case) -> Option<Vec<Lost>> {
         Lost {
             before: field.map(|field| field.name.to_string()),
             text: python::strip(&one.text).to_owned(),
-            behind: closed.map(|text| python::strip(text).to_owned()),
+            behind: closed
+                .map(|text| python::strip(text).to_owned())
+                .filter(|text| !text.is_empty()),
         }
     });
     Some(lost.collect())
@@ -152,13 +155,11 @@ pub(in crate::derive) fn claimed<P>(
                 if let Some(next) = with_unfinished(&now, &unfinished)
                     && take(next, &mut now)
                 {
-                    let texts: Vec<String> = unfinished
-                        .iter()
-                        .map(|one| json::quote(&one.text))
-                        .collect();
-                    let texts = texts.join(", ");
+                    let texts = unfinished.iter().map(|one| json::quote(&one.text));
+                    let texts: Vec<String> = texts.collect();
                     told.push(format!(
-                        "{texts} closes it at the end as well, right behind what closes a part"
+                        "a beginning of {} closes it at the end as well, right behind what closes a part",
+                        texts.join(" or of ")
                     ));
                 }
                 break;
@@ -174,27 +175,29 @@ struct Constants {
     before: Vec<(String, String)>,
     /// Those behind the last field.
     last: Vec<String>,
-    /// The rest of those without their last marker.
+    /// Those of them that are made of several markers.
     unfinished: Vec<Unfinished>,
 }
 
-/// An end of a turn without its last marker.
+/// An end of a turn that is made of several markers, so that the response may end amid it.
 struct Unfinished {
     text: String,
+    /// A pattern for any beginning of it, where the response ends.
+    cut: String,
     /// The texts that close the parts behind which it stands.
     behind: Vec<String>,
 }
 
-/// How many ends of turns without their last marker are looked for, and behind how many closes.
+/// How many ends of turns may be unfinished, and behind how many closes.
 const MAX_UNFINISHED: usize = 4;
 
-/// Returns the document whose content also ends with each of these ends of turns, right behind what closes a part and at the end of all;
+/// Returns the document whose content also ends with any beginning of these ends of turns, right behind what closes a part and at the end of all;
 /// `None` where there are none.
 fn with_unfinished(document: &Document, unfinished: &[Unfinished]) -> Option<Document> {
-    let ways = unfinished.iter().map(|Unfinished { text, behind }| {
+    let ways = unfinished.iter().map(|Unfinished { cut, behind, .. }| {
         let behind: Vec<String> = behind.iter().map(|text| escape(text)).collect();
         let behind = bounded(&format!("{}{SPACE}", grouped(&behind.join("|"))));
-        format!("(?<={behind}){}{SPACE}\\Z", escape(text))
+        format!("(?<={behind}){cut}")
     });
     let ways: Vec<String> = ways.collect();
     if ways.is_empty() {
@@ -251,7 +254,7 @@ fn constants(template: &Arc<ResponseTemplate>, cases: &[Case], pieces: &Pieces) 
     }
 }
 
-/// Returns the ends of turns without their last marker, of these texts that go to no field and how often each is seen.
+/// Returns the ends of turns that are made of several markers, of these texts that go to no field and how often each is seen.
 fn unfinished(counts: Vec<(Lost, usize)>, pieces: &Pieces) -> Vec<Unfinished> {
     let mut all: Vec<Unfinished> = Vec::new();
     for (lost, count) in counts {
@@ -263,13 +266,19 @@ fn unfinished(counts: Vec<(Lost, usize)>, pieces: &Pieces) -> Vec<Unfinished> {
         else {
             continue;
         };
-        let Some(text) = pieces.without_last_token(&text).filter(|_| count > 1) else {
+        let is_several = pieces
+            .tokens(&text)
+            .len()
+            .max(pieces.constants(&text).len())
+            > 1;
+        let Some(cut) = tail::cut_short(&text, "\\Z").filter(|_| count > 1 && is_several) else {
             continue;
         };
         match all.iter().position(|known| known.text == text) {
             Some(known) => all[known].behind.push(behind),
             None => all.push(Unfinished {
-                text: text.to_owned(),
+                text,
+                cut,
                 behind: vec![behind],
             }),
         }

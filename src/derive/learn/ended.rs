@@ -53,15 +53,32 @@ pub(in crate::derive) fn ended<P>(
     Some((now, proved?, added))
 }
 
-/// Returns the response template with a content that nothing closes yet closed by each of these markers where the response ends with it, if `keeps` says that
-/// nothing is lost by that; and its proof.
+/// Returns the response template with a content that nothing closes yet closed by what begins the next message where the response ends with it, if `keeps` says
+/// that nothing is lost by that; and its proof. Each of `begins` is the first marker with the white space before it, and what may follow it.
+///
+/// A text may have the marker in it, and end with it within a line: `FAQ:` ends with the `Q:` that begins a question on a line of its own.
 pub(in crate::derive) fn ended_by_the_next<P>(
-    markers: &[String],
+    begins: &[[String; 2]],
     engines: &[Engine],
     document: &Document,
     keeps: impl FnOnce(&Arc<ResponseTemplate>) -> Option<P>,
 ) -> Option<(Document, P)> {
-    let ways: Vec<String> = markers.iter().map(|marker| text::escape(marker)).collect();
+    let ways = begins.iter().map(|[begin, rest]| {
+        let marker = begin.trim_start();
+        let space = &begin[..begin.len() - marker.len()];
+        let before = match space {
+            "" if marker.starts_with(char::is_alphanumeric) => "(?<!\\w)",
+            "" => "",
+            space if space.contains('\n') => "(?<=\\n\\s{0,4})",
+            _ => "(?<=\\s)",
+        };
+        let rest = match rest.as_str() {
+            "" => String::new(),
+            rest => format!("(?:{SPACE}{})?", text::escape_loosely(rest)),
+        };
+        format!("{before}{}{rest}", text::escape(marker))
+    });
+    let ways: Vec<String> = ways.collect();
     let pattern = format!("{}{SPACE}\\Z", grouped(&ways.join("|")));
     let next = closed_by(document, Delimiter::pattern(pattern)).filter(|_| !ways.is_empty())?;
     if Engine::refusals(engines, &next) > Engine::refusals(engines, document) {

@@ -8,9 +8,9 @@
 //! very same text: `<call f><call g>` are two calls, and in `<call f><call f>` one is opened twice.
 //!
 //! Where a call's body is JSON, a call ends behind the closing bracket where another one begins, too: `{"a": 1}` and `<call g>{"` behind it. And it ends
-//! there where what ends the turn follows as the last of the response, which would not be JSON. (In a call with tags it is text between two of these. And
-//! transformers, fed in pieces, takes the end of what has arrived for that of the response: a string that says `}` and the very marker ends a call there, which no
-//! engine hands on, since it stops at that marker.)
+//! there where what ends the turn follows as the last of the response, which would not be JSON. (In a call with tags it is text between two of these.) What ends the turn
+//! is a part of the delimiter then: transformers, fed in pieces, takes the end of what has arrived for that of the response, and waits for more only where a match
+//! reaches that end. A string that says `}` and the very marker would end the call otherwise.
 //!
 //! An argument may speak of a call, and must not become one by it. It cannot speak of the end of an argument, which ends it; so that a
 //! call is looked for right behind that end, or behind what opens a call, alone. A string of JSON may speak of brackets, but
@@ -104,7 +104,7 @@ impl Parts {
         let Self { open, close, .. } = self;
         let space = bounded(SPACE);
         let Some(ends) = &self.ends else {
-            let ended = |follows: &str| format!("(?:{close}|(?<={JSON_ENDS}{space})(?={follows}))");
+            let ended = |follows: &str| format!("(?:{close}|(?<={JSON_ENDS}{space}){follows})");
             let Some(open) = open else {
                 let told = "behind its bracket, where the turn ends";
                 let last = self.last.iter();
@@ -113,10 +113,10 @@ impl Parts {
             let next = format!("{}{JSON_BEGINS}", open.strip_suffix(SPACE).unwrap_or(open));
             let both = self.last.as_ref().map(|last| {
                 let told = "behind its bracket, where the next one begins or the turn ends";
-                (ended(&format!("{next}|{last}")), told)
+                (ended(&format!("(?:(?={next})|{last})")), told)
             });
             let next = (
-                ended(&next),
+                ended(&format!("(?={next})")),
                 "behind its bracket, where the next one begins",
             );
             return both.into_iter().chain([next]).collect();

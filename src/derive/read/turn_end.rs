@@ -8,7 +8,7 @@ use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
 use crate::judge;
-use crate::value::Map;
+use crate::value::{Map, python};
 
 /// The fewest characters of what begins a message, where it is one piece with what ends the message before it.
 const SHORTEST: usize = 3;
@@ -22,8 +22,9 @@ pub(in crate::derive) struct TurnEnd {
     pub(in crate::derive) epilogue: String,
     /// The markers that stand behind an answer before the next message, where nothing stands behind the last answer.
     pub(in crate::derive) before_next: Vec<String>,
-    /// The markers that begin the message behind an answer or behind calls, where nothing ends either.
-    pub(in crate::derive) next_begin: Vec<String>,
+    /// The texts that begin the message behind an answer or behind calls, where nothing ends either: each up to the end of its first marker, with the white
+    /// space before it, and what else stands before the words of the message.
+    pub(in crate::derive) next_begin: Vec<[String; 2]>,
 }
 
 impl TurnEnd {
@@ -73,15 +74,15 @@ pub(in crate::derive) fn read(
     (end, evidence)
 }
 
-/// Reads which markers begin the messages that may follow the model's turn: that of a user behind an answer, and in `after_tool` that of a tool. Where
-/// nothing ends a turn, the model writes what begins the next, and engines stop there. Words, and what people write every day, are left out, since an answer may
-/// well end with them.
+/// Reads what begins the messages that may follow the model's turn: that of a user behind an answer, and in `after_tool` that of a tool. Where nothing ends a
+/// turn, the model writes what begins the next, and engines stop there. Words, and what people write every day, are left out, since an answer may well end with
+/// them.
 pub(in crate::derive) fn next_begin(
     renderer: &Renderer<'_>,
     user: &Context,
     after_tool: &Context,
-) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
+) -> Vec<[String; 2]> {
+    let mut found: Vec<[String; 2]> = Vec::new();
     let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
     let answered = user.and(answer);
     let asked = answered.and(probe::message("user", probe::USER_AGAIN));
@@ -95,18 +96,21 @@ pub(in crate::derive) fn next_begin(
         else {
             continue;
         };
+        let space = &shorter[shorter.trim_end_matches(python::is_space).len()..];
         let begun = longer.strip_prefix(&shorter);
         let Some((begun, _)) = begun.and_then(|begun| begun.split_once(text)) else {
             continue;
         };
         let first = renderer.pieces.tokens(begun).first().copied();
-        let marker =
-            first.filter(|first| renderer.pieces.is_one(first) && !may_end_an_answer(first));
-        found.extend(
-            marker
-                .filter(|marker| !found.iter().any(|one| one == marker))
-                .map(str::to_owned),
-        );
+        let is_marker = |first: &&str| renderer.pieces.is_one(first) && !may_end_an_answer(first);
+        let Some((lead, rest)) = first.filter(is_marker).and_then(|first| {
+            let end = begun.find(first)? + first.len();
+            Some(begun.split_at(end))
+        }) else {
+            continue;
+        };
+        let one = [format!("{space}{lead}"), rest.trim().to_owned()];
+        found.extend((!found.contains(&one)).then_some(one));
     }
     found
 }

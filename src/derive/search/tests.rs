@@ -567,7 +567,13 @@ fn a_turn_that_nothing_ends_ends_where_the_next_message_begins() {
         assert_eq!(found, names, "{response}");
         assert_eq!(text, content, "{response}");
     }
-    // A response may end with a word.
+    // A response may end with a word, and with what begins a line elsewhere.
+    let lines = "{%- for m in messages -%}{{ '<bot>' if m.role == 'assistant' else 'Q: ' }}{{ m.content }}\n{% endfor %}{%- if add_generation_prompt -%}<bot>{%- endif -%}";
+    let derivation = verified(lines);
+    for (response, content) in [("Read the FAQ:", "Read the FAQ:"), ("Hi\nQ:", "Hi")] {
+        let (_, text) = calls_and_content(&parsed(&derivation, response));
+        assert_eq!(text, content, "{response}");
+    }
     let derivation = derived(&source.replace("'<~' ~ m.role ~ '~>'", "m.role"));
     let (_, text) = calls_and_content(&parsed(&derivation, "Ask the user"));
     assert_eq!(text, "Ask the user");
