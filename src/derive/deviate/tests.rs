@@ -150,7 +150,6 @@ fn the_last_of_several_markers_at_the_end_may_be_missing() {
     let template = Arc::new(ResponseTemplate::from_value(&derivation.document.to_value()).unwrap());
     for (response, content) in [
         ("<say>Hi</say></turn>", "Hi"),
-        ("<say>Hi</say></turn><e", "Hi"),
         ("<say>Hi</turn> there</say></turn>", "Hi</turn> there"),
         ("<call f>{}</call></turn>", ""),
     ] {

@@ -11,7 +11,7 @@
 //! asked to have before it what all their regions begin with: `>> NAME {` opens a call then, and `>> so` does not.
 //!
 //! Where several markers end a turn, an engine that stops at the last keeps it to itself, and the response ends with the others: `<say>Hi</say></all>`
-//! before `<eos>`. They would be content, and right behind what closes a part, at the end of all, any beginning of what ends the turn closes it as well.
+//! before `<eos>`. They would be content, and right behind what closes a part, at the end of all, the first markers of what ends the turn close it as well.
 //!
 //! There are at most seven proposals, each with a proof.
 
@@ -23,7 +23,6 @@ use super::split;
 use super::widening::{Edit, How};
 use crate::derive::compare::pattern::{SPACE, alternatives, bounded, enclosed, grouped};
 use crate::derive::compare::pieces::Pieces;
-use crate::derive::compare::tail;
 use crate::derive::compare::text::escape;
 use crate::judge::{self, Case};
 use crate::parser::{self, Edge, OnError, Options, ResponseParser, UnclaimedCause};
@@ -158,7 +157,7 @@ pub(in crate::derive) fn claimed<P>(
                     let texts = unfinished.iter().map(|one| json::quote(&one.text));
                     let texts: Vec<String> = texts.collect();
                     told.push(format!(
-                        "a beginning of {} closes it at the end as well, right behind what closes a part",
+                        "the first markers of {} close it at the end as well, right behind what closes a part",
                         texts.join(" or of ")
                     ));
                 }
@@ -182,7 +181,7 @@ struct Constants {
 /// An end of a turn that is made of several markers, so that the response may end amid it.
 struct Unfinished {
     text: String,
-    /// A pattern for any beginning of it, where the response ends.
+    /// A pattern for any number of its first markers, where the response ends.
     cut: String,
     /// The texts that close the parts behind which it stands.
     behind: Vec<String>,
@@ -191,7 +190,7 @@ struct Unfinished {
 /// How many ends of turns may be unfinished, and behind how many closes.
 const MAX_UNFINISHED: usize = 4;
 
-/// Returns the document whose content also ends with any beginning of these ends of turns, right behind what closes a part and at the end of all;
+/// Returns the document whose content also ends with the first markers of these ends of turns, right behind what closes a part and at the end of all;
 /// `None` where there are none.
 fn with_unfinished(document: &Document, unfinished: &[Unfinished]) -> Option<Document> {
     let ways = unfinished.iter().map(|Unfinished { cut, behind, .. }| {
@@ -266,12 +265,7 @@ fn unfinished(counts: Vec<(Lost, usize)>, pieces: &Pieces) -> Vec<Unfinished> {
         else {
             continue;
         };
-        let is_several = pieces
-            .tokens(&text)
-            .len()
-            .max(pieces.constants(&text).len())
-            > 1;
-        let Some(cut) = tail::cut_short(&text, "\\Z").filter(|_| count > 1 && is_several) else {
+        let Some(cut) = without_the_last(&text, pieces).filter(|_| count > 1) else {
             continue;
         };
         match all.iter().position(|known| known.text == text) {
@@ -288,6 +282,22 @@ fn unfinished(counts: Vec<(Lost, usize)>, pieces: &Pieces) -> Vec<Unfinished> {
         one.behind.truncate(MAX_UNFINISHED);
     }
     all
+}
+
+/// Returns a pattern for one or more of the first markers of a text, up to all but the last, where the response ends; `None` where it is one marker. Markers that the
+/// chat template writes one right behind the other are told by its constants.
+fn without_the_last(text: &str, pieces: &Pieces) -> Option<String> {
+    let mut parts = pieces.tokens(text);
+    if parts.len() < 2 {
+        let constants = pieces.constants(text).into_iter();
+        parts = constants.map(|part| python::strip(&text[part])).collect();
+        parts.retain(|part| !part.is_empty());
+    }
+    let (_, first) = parts.split_last()?;
+    let mut parts = first.iter().rev().map(|part| escape(part));
+    let last = parts.next()?;
+    let all = parts.fold(last, |rest, part| format!("{part}(?:{SPACE}{rest})?"));
+    Some(format!("{all}{SPACE}\\Z"))
 }
 
 /// Returns true if an answer may contain the parts of the markers that open other fields, wherever it may with the response template at
