@@ -127,6 +127,22 @@ pub(in crate::derive) fn without_references(source: &str, whole: &str) -> Option
     Some(without)
 }
 
+/// Returns a pattern that matches the same, with an empty group of that name before it; `None` where no group may be called so, or where
+/// the pattern refers to a group by its number, which the new one would change.
+///
+/// Models leave out members that their chat templates ask for, and a transform that names what is not there fails, so that all calls of a
+/// list would be lost. In its scope the members of a call stand over the groups of the pattern that opened the list (`process_field` of
+/// transformers), so the group counts for the calls without that member alone, which get an empty one: `[{"name": "f", "arguments": {}}]`
+/// where `, "id": "..."` is expected.
+pub(in crate::derive) fn with_absent(source: &str, name: &str) -> Option<String> {
+    let is_first = |sign: char| sign.is_ascii_alphabetic() || sign == '_';
+    let mut signs = name.chars();
+    let is_name = signs.next().is_some_and(is_first)
+        && signs.all(|sign| is_first(sign) || sign.is_ascii_digit());
+    let refers = source.contains("\\1");
+    (is_name && !refers).then(|| format!("{NAMED}{name}>){}", grouped(source)))
+}
+
 /// The pattern with another one within the first group of that name; `None` where there is none: `<(?P<n>[^>]+)>` becomes `<(?P<n>\w+)>`.
 pub(in crate::derive) fn with_group(source: &str, name: &str, inner: &str) -> Option<String> {
     let (before, _, behind) = split_group(source, name)?;
@@ -462,5 +478,19 @@ mod tests {
         let of = |source| bounded_by(source, 4, 9);
         assert_eq!(of("\\s*<[^*]+?>\\*x"), "\\s{0,4}<[^*]{1,9}?>\\*x");
         assert_eq!(of("(?:a\\s*)?b{2}"), "(?:a\\s{0,4})?b{2}");
+    }
+
+    #[test]
+    fn a_group_stands_in_for_what_is_absent() {
+        let with = |source, name| with_absent(source, name);
+        assert_eq!(with(r"\[", "id").as_deref(), Some(r"(?P<id>)\["));
+        assert_eq!(with("a|b", "no_1").as_deref(), Some("(?P<no_1>)(?:a|b)"));
+        assert_eq!(with("a", "call-id"), None, "no name of a group");
+        assert_eq!(with("a", ""), None);
+        assert_eq!(
+            with(r"(a)\1", "id"),
+            None,
+            "the first group would be the second"
+        );
     }
 }

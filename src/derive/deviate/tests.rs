@@ -134,6 +134,34 @@ fn ids_are_missing_in_a_list_of_calls() {
     }
 }
 
+/// The chat template counts the calls, whatever ids they have, and tells of which one a result is.
+const MADE_UP: &str = r#"
+{%- set calls = namespace(n=0, answered=0) -%}
+{%- for m in messages -%}<{{ m.role }}>
+{%- if m.role == 'tool' %}to no{{ calls.answered }}: {% set calls.answered = calls.answered + 1 %}{% endif -%}
+{{ m.content or '' }}
+{%- for c in m.tool_calls or [] -%}
+{{ '<calls>[' if loop.first else ', ' }}{"no": "no{{ calls.n }}", "name": "{{ c.function.name }}", "with": {{ c.function.arguments | tojson }}}{{ ']' if loop.last }}
+{%- set calls.n = calls.n + 1 -%}
+{%- endfor -%}
+<end>{%- endfor -%}
+{%- if add_generation_prompt %}<assistant>{% endif -%}
+"#;
+
+#[test]
+fn ids_that_the_chat_template_makes_up_may_be_missing() {
+    let source = chat_template::from_text("it", MADE_UP).unwrap();
+    let derivation = derive(&source, &Options::default()).unwrap();
+    assert_eq!(
+        derivation.report.verified, true,
+        "{:#?}",
+        derivation.report.findings
+    );
+    let written = derivation.document.to_value();
+    assert!(json::to_string(&written).contains(r#""id": "{no}""#));
+    assert!(is_borne(&derivation.report, Deviation::IdsMissing));
+}
+
 /// All that the model says stands between markers, and several of them end its turn.
 #[test]
 fn the_last_of_several_markers_at_the_end_may_be_missing() {

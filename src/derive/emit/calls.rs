@@ -8,7 +8,7 @@ use super::{
     patterns, tail,
 };
 use crate::derive::choice::{Candidate, Choices, DecisionId};
-use crate::derive::compare::{slot, text};
+use crate::derive::compare::{pattern, slot, text};
 use crate::derive::probe::{self, ArgumentsForm};
 use crate::derive::read::analysis::Analysis;
 use crate::derive::read::calls::ToolCalls;
@@ -119,33 +119,20 @@ pub(super) fn transformed(calls: &ToolCalls) -> FieldDocument {
     }
 }
 
-/// Returns what opens a list of calls behind an empty group of the name under which a call has its id, if it has one.
+/// Returns what opens a list of calls, so that one of them may lack its id.
 ///
-/// Models leave ids out that their chat templates ask for, and a transform that names what is not there fails, so that all calls would be
-/// lost. In its scope the members of a call stand over the groups of the pattern (`content_parsers.py`, `process_field`), so the group counts
-/// for the calls without an id alone, which get an empty one: `[{"name": "f", "arguments": {}}]` where `, "id": "..."` is expected. There
-/// is no such way for a call that is an object of its own, whose members have no place in the scope.
+/// There is no such way for a call that is an object of its own, whose members have no place in the scope of the transform.
 fn with_absent_id(open: Delimiter, body: &Body) -> Delimiter {
     let Body::Array(members) = body else {
         return open;
     };
     let key = match members.id.as_deref() {
-        Some([key]) if !members.is_as_it_is() && is_group_name(key) => key,
+        Some([key]) if !members.is_as_it_is() => key,
         _ => return open,
     };
     let pattern = either_of(patterns(open.clone()));
-    pattern.map_or(open, |pattern| {
-        Delimiter::pattern(format!("(?P<{key}>){pattern}"))
-    })
-}
-
-/// Returns true if a group of a pattern may have this name, for Python and for all others who read patterns.
-fn is_group_name(key: &str) -> bool {
-    let is_first = |sign: char| sign.is_ascii_alphabetic() || sign == '_';
-    key.starts_with(is_first)
-        && key
-            .chars()
-            .all(|sign| is_first(sign) || sign.is_ascii_digit())
+    let absent = pattern.and_then(|pattern| pattern::with_absent(&pattern, key));
+    absent.map_or(open, Delimiter::pattern)
 }
 
 /// How `json` reads the arguments.

@@ -126,12 +126,15 @@ impl<'a> Ends<'a> {
         let ends = ends
             .map(|end| self.end_pattern(end))
             .chain(others.iter().map(|other| slot::pattern(other)));
-        super::either_of(ends.collect()).map(|end| {
-            if self.is_last {
-                return end;
-            }
-            format!("{end}\\s*{}", self.optional(self.epilogue))
-        })
+        super::either_of(ends.collect()).map(|end| end + &self.behind())
+    }
+
+    /// A pattern for what the chat template writes behind an end.
+    fn behind(&self) -> String {
+        match self.is_last {
+            true => String::new(),
+            false => format!("\\s*{}", self.optional(self.epilogue)),
+        }
     }
 
     /// A pattern as [`pattern`](Self::pattern) gives, for what stands behind the text `own`, which closes a region also where the response ends
@@ -150,10 +153,7 @@ impl<'a> Ends<'a> {
                 .then(|| tail::cut_short(needed, self.text_end))
                 .flatten()
         };
-        let behind = match self.is_last {
-            true => String::new(),
-            false => format!("\\s*{}", self.optional(self.epilogue)),
-        };
+        let behind = self.behind();
         if let [end] = all.as_slice()
             && let Some(cut) = cut(end)
         {

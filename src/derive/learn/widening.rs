@@ -3,8 +3,9 @@
 use super::report::Widening;
 use super::spelled::Spelling;
 use super::split::{Split, either, source, without};
-use crate::derive::compare::pattern::SPACE;
-use crate::derive::compare::pattern::{alternatives, grouped, looks_around, without_captures};
+use crate::derive::compare::pattern::{
+    self, SPACE, alternatives, grouped, looks_around, without_captures,
+};
 use crate::derive::compare::text::escape_loosely;
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, FieldDocument};
@@ -148,6 +149,11 @@ impl Edit {
             }
             How::IdMember => {
                 identify(field, &self.text)?;
+                if field.transform_each {
+                    let open = field.open.as_ref().map(source);
+                    let absent = open.and_then(|open| pattern::with_absent(&open, &self.text));
+                    field.open = absent.map(Delimiter::pattern).or(field.open.take());
+                }
                 return Some(changed);
             }
             How::IdAround { behind } => {

@@ -152,19 +152,14 @@ impl Prompt {
     }
 }
 
+/// Returns the prompt behind the conversation under each of the settings.
 pub(in crate::derive) fn prompts(
     renderer: &Renderer<'_>,
     context: &Context,
     anchor: &Anchor,
     settings: &[Map],
 ) -> Vec<Prompt> {
-    let prompt = |kwargs: &Map| {
-        let prompt = prompt_behind(renderer, &context.under(kwargs), anchor)?;
-        Some(Prompt {
-            kwargs: kwargs.clone(),
-            ..prompt
-        })
-    };
+    let prompt = |kwargs: &Map| prompt_behind(renderer, &context.under(kwargs), anchor);
     settings.iter().filter_map(prompt).collect()
 }
 
