@@ -406,14 +406,26 @@ pub(in crate::derive) fn read(
                 .collect()
         }
         (_, Some(evidence)) => {
-            let both = both.into_iter().flatten().next_back();
-            let both = both.map(|marker| Beginning {
+            let both = both.unwrap_or_default();
+            let is_shared = |first: &Beginning| {
+                let marker = first.evidence.marker.trim();
+                both.iter().any(|shared| shared.trim() == marker)
+            };
+            // What some prompts lack may be of the turn: such as what closes a reasoning that others open.
+            let is_first = gap.first().is_some_and(|first| !is_shared(first));
+            let both = both.last().map(|marker| Beginning {
                 name: "the last marker of both",
                 because: "the prompt begins the turn otherwise than the answered conversation does, and both have it",
                 anchor: Anchor::of([marker.clone()]),
-                evidence: Evidence { marker, ..evidence },
+                evidence: Evidence {
+                    marker: marker.clone(),
+                    ..evidence
+                },
             });
-            gap.into_iter().chain(both).collect()
+            match is_first {
+                true => both.into_iter().chain(gap).collect(),
+                false => gap.into_iter().chain(both).collect(),
+            }
         }
         _ => gap,
     };

@@ -2,7 +2,7 @@
 
 use super::super::analysis::Unreadable;
 use super::super::anchor::Anchor;
-use super::{analysis, analysis_with, read};
+use super::{analysis, analysis_with, read, turns};
 use crate::derive::choice::{DecisionId, Preference};
 use crate::derive::compare::pieces::Pieces;
 
@@ -45,6 +45,23 @@ fn what_opens_a_reasoning_and_closes_it_as_well_is_not_where_it_begins() {
 fn where_prompts_differ_it_begins_where_they_part() {
     let prompt = "<bot>{% if fast %}<f>{% else %}<s>{% endif %}";
     assert_eq!(anchor("<bot>{{ m.content }}<end>", prompt), ["<bot>"]);
+}
+
+/// Where prompts and answers have other white space, too, nothing but the markers is the same in them.
+#[test]
+fn where_prompts_are_spaced_otherwise_it_begins_with_a_marker_of_all() {
+    let begins = |prompt: &str| {
+        let chat = turns(
+            "{{ '    <bot>' }}   {{ '</t>  ' ~ m.content }}<end>",
+            prompt,
+        );
+        // Nothing ends what was said before, so that nothing stands between it and the white space.
+        let chat = chat.replace("{{ m.content }}<end>{%- endif", "{{ m.content }}{%- endif");
+        analysis(&chat).unwrap().anchor.literals
+    };
+    let some = "{{ '  <bot>' }}{{ '    <t>' if deep else '    </t>' }}";
+    assert_eq!(begins(some), ["<bot>"]);
+    assert_eq!(begins("{{ '  <bot>    </t>' }}"), ["</t>"]);
 }
 
 #[test]
