@@ -251,8 +251,11 @@ impl Amended {
         told: impl Fn(&str) -> String,
     ) {
         let keeps = bench.keeps(&self.proof);
-        let ends = &bench.analysis.turn_end.markers;
-        let ends: Vec<&str> = ends.iter().map(|end| end.trim()).collect();
+        let turn_end = &bench.analysis.turn_end;
+        let ends: Vec<&str> = match turn_end.markers.as_slice() {
+            [] => turn_end.nexts(),
+            ends => ends.iter().map(|end| end.trim()).collect(),
+        };
         if let Some((document, proof, tokens)) =
             learn::ended(tokens, &ends, engines, &self.document, keeps)
         {

@@ -63,10 +63,10 @@ pub(in crate::derive) fn walk(source: &str, mut visit: impl FnMut(usize, Depth))
     }
 }
 
-/// The items of a pattern, each with its text and how many groups it is in.
-fn items(source: &str) -> Vec<(&str, usize)> {
+/// The items of a pattern, each with its text and how deep within groups it is.
+fn items(source: &str) -> Vec<(&str, Depth)> {
     let mut starts = Vec::new();
-    walk(source, |at, depth| starts.push((at, depth.all)));
+    walk(source, |at, depth| starts.push((at, depth)));
     let ends = starts.iter().skip(1).map(|(at, _)| *at);
     let ends = ends.chain([source.len()]);
     let items = starts.iter().zip(ends);
@@ -77,7 +77,10 @@ fn items(source: &str) -> Vec<(&str, usize)> {
 
 /// Returns true if the pattern is one of several alternatives, outside of all groups.
 pub(in crate::derive) fn has_alternatives(source: &str) -> bool {
-    items(source).contains(&("|", 0))
+    let items = items(source);
+    items
+        .iter()
+        .any(|(item, depth)| *item == "|" && depth.all == 0)
 }
 
 /// Returns true if a part of the pattern looks ahead or behind.
@@ -85,6 +88,13 @@ pub(in crate::derive) fn looks_around(source: &str) -> bool {
     let mut looks = false;
     walk(source, |_, depth| looks |= depth.looking > 0);
     looks
+}
+
+/// The pattern without what it only looks for, ahead or behind: `a(?=b)c` becomes `a(c`. It is no pattern any more, but has all that a match takes.
+pub(in crate::derive) fn takes(source: &str) -> String {
+    let taken = items(source).into_iter();
+    let taken = taken.filter(|(_, depth)| depth.looking == 0);
+    taken.map(|(item, _)| item).collect()
 }
 
 /// The pattern as one part of a longer one.
@@ -183,7 +193,7 @@ fn behind_group(source: &str, start: usize) -> Option<String> {
     let (mut at, mut is_within, mut is_passed) = (0, true, false);
     let mut was_closed = false;
     let mut behind = String::new();
-    for (text, depth) in items(source) {
+    for (text, Depth { all: depth, .. }) in items(source) {
         let from = at;
         at += text.len();
         if from <= start {
@@ -225,7 +235,7 @@ pub(in crate::derive) fn alternatives(source: &str) -> Vec<String> {
     let source = enclosed(source, "(?:").unwrap_or(source);
     let mut all = vec![String::new()];
     for (text, depth) in items(source) {
-        match (text, depth) {
+        match (text, depth.all) {
             ("|", 0) => all.push(String::new()),
             _ => all
                 .last_mut()
@@ -269,7 +279,7 @@ pub(in crate::derive) fn optional_parts(source: &str) -> Vec<&str> {
     let (mut is_first, mut was_closed) = (true, false);
     let mut parts = Vec::new();
     parts.extend((!named.is_empty()).then_some(named));
-    for (text, depth) in items(source) {
+    for (text, Depth { all: depth, .. }) in items(source) {
         let repeated = ["?", UP_TO_TWICE].into_iter();
         let mut repeated = repeated.filter(|one| was_closed && source[at..].starts_with(one));
         match (text, repeated.next()) {
@@ -492,5 +502,12 @@ mod tests {
             None,
             "the first group would be the second"
         );
+    }
+
+    #[test]
+    fn what_is_looked_for_is_not_taken() {
+        assert_eq!(takes("a(?=b(?:c|d))e"), "a(e");
+        assert_eq!(takes(r"(?<=x)(?:a|\(b)(?!y)"), r"((?:a|\(b)(");
+        assert_eq!(takes("a|b"), "a|b");
     }
 }

@@ -109,11 +109,17 @@ pub(super) fn changed(
             let is_next = next.part == Part::Calls && next.opens && !close.span.is_empty();
             let between = text.get(close.span.end..next.span.start)?;
             let is_direct = is_next && between.trim().is_empty();
-            let response = format!(
+            let unclosed = format!(
                 "{}\n{}",
                 &text[..close.span.start],
                 &text[next.span.start..]
             );
+            // Where no render has an end, an engine stops at what it knows as one.
+            let stopped = end.is_none().then(|| markers.ends.first()).flatten();
+            let response = match stopped {
+                Some(stop) if unclosed != text => unclosed + stop,
+                _ => unclosed,
+            };
             (is_direct.then_some(response)?, message.clone())
         }
         Deviation::ReasoningUnclosed => {

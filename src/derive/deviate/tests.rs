@@ -105,6 +105,20 @@ fn calls_that_nothing_closes_are_told_from_what_stands_beside_them() {
     }
 }
 
+/// Where nothing ends a turn, an engine stops at what begins the next message, and behind a call that is in no reasoning.
+#[test]
+fn a_call_ends_a_reasoning_where_the_next_message_begins() {
+    let chat = CHAT.replace("<end>", "").replace("{CALLS}", NAME_OUTSIDE);
+    let source = chat_template::from_text("it", &chat).unwrap();
+    let report = derive(&source, &Options::default()).unwrap().report;
+    for borne in [
+        Deviation::ReasoningUnclosedBeforeCall,
+        Deviation::ReasoningQuotesCall,
+    ] {
+        assert!(is_borne(&report, borne), "{borne:?}");
+    }
+}
+
 const ID_FIRST: &str =
     "<call>{{ c.id }}<of>{{ c.function.name }}<with>{{ c.function.arguments | tojson }}</call>";
 

@@ -519,7 +519,7 @@ pub(super) fn reasoning(
     // What ends the turn does not tell where calls end if it closes the reasoning, too.
     let mut ends = ends_of.markers.iter();
     let ends_with_body = ends.all(|end| end.trim() != reasoning.close.trim());
-    let [ended, last] = written.last(ends_with_body);
+    let [ended, last] = written.last(ends_with_body, &analysis.turn_end.nexts());
     let [made, spoken_of] = unclosed_examples(reasoning, calls);
     let candidates = [
         ended.is_some().then(|| {

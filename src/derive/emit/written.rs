@@ -359,15 +359,18 @@ impl<'a> Written<'a> {
     }
 
     /// Two patterns for what closes the last call: with what ends the turn behind it; and where the response ends, with what ends the turn or
-    /// without. Where nothing closes a call, it is the bracket of its body, if `ends_with_body`. None of them where that has none, and not the first where nothing ends
-    /// a turn.
-    pub(super) fn last(&self, ends_with_body: bool) -> [Option<String>; 2] {
+    /// without. Where nothing closes a call, it is the bracket of its body, if `ends_with_body`. Where nothing ends a turn, one of `nexts` does, which begin the message
+    /// behind it. None of them where the body has no bracket, and not the first where nothing begins that message either.
+    pub(super) fn last(&self, ends_with_body: bool, nexts: &[&str]) -> [Option<String>; 2] {
         let closes = [self.calls.section.1.trim(), self.calls.call.1.trim()];
         let close = closes.into_iter().find(|close| !close.is_empty());
         let bracket = || (ends_with_body && self.calls.body.is_json()).then(|| BRACKET.to_owned());
         let close = close.map(slot::pattern).or_else(bracket);
-        let ends = self.ends.markers.iter().map(|end| slot::pattern(end));
-        let end = super::either_of(ends.collect());
+        let ends = match self.ends.markers.as_slice() {
+            [] => nexts,
+            ends => ends,
+        };
+        let end = super::either_of(ends.iter().map(|end| slot::pattern(end)).collect());
         let may_end = end.as_ref().map(|end| format!("(?:{end}\\s*)?"));
         let may_end = may_end.unwrap_or_default();
         let ended = close.as_ref().zip(end);

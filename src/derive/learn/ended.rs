@@ -23,7 +23,7 @@ pub(in crate::derive) fn ended<P>(
     let mut added = Vec::new();
     let mut proved = None;
     for token in tokens {
-        if widening::is_spoken_for(&now, token) {
+        if widening::is_taken(&now, token) {
             continue;
         }
         let edit = Edit::close(CONTENT_KEY, token, How::Also);
@@ -118,10 +118,11 @@ fn closed_by(document: &Document, close: Delimiter) -> Option<Document> {
 
 /// The document with these tokens beside each of `ends` in what closes other fields than the content; `None` where none of them stands there.
 fn ended_beside(document: &Document, ends: &[&str], tokens: &[String]) -> Option<Document> {
+    let others = tokens.iter().filter(|token| !ends.contains(&token.trim()));
+    let tokens: Vec<String> = others.map(|token| text::escape(token)).collect();
     if tokens.is_empty() {
         return None;
     }
-    let tokens: Vec<String> = tokens.iter().map(|token| text::escape(token)).collect();
     let mut changed = document.clone();
     let mut is_changed = false;
     let others = changed

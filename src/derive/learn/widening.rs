@@ -365,6 +365,16 @@ pub(in crate::derive) fn is_spoken_for(document: &Document, text: &str) -> bool 
     delimiters.any(|delimiter| has(delimiter, text))
 }
 
+/// Returns true if a delimiter of the document takes the text, and does not look for it alone.
+pub(super) fn is_taken(document: &Document, text: &str) -> bool {
+    let fields = document.fields.values();
+    let mut delimiters = fields.flat_map(|field| field.open.iter().chain(&field.close));
+    delimiters.any(|delimiter| match delimiter {
+        Delimiter::Literals(_) => has(delimiter, text),
+        Delimiter::Pattern(source) => pattern::takes(source).contains(&escape_loosely(text)),
+    })
+}
+
 /// Returns true if a delimiter that closes the field begins with the text.
 pub(super) fn begins_close(document: &Document, name: &str, text: &str) -> bool {
     let close = document

@@ -32,6 +32,13 @@ impl TurnEnd {
     pub(in crate::derive) fn marker(&self) -> &str {
         self.markers.first().map_or("", String::as_str)
     }
+
+    /// The markers at which an engine stops where nothing ends a turn: those behind answers that another message follows, and those that begin that message.
+    pub(in crate::derive) fn nexts(&self) -> Vec<&str> {
+        let begins = self.next_begin.iter().map(|[begin, _]| begin);
+        let nexts = self.before_next.iter().chain(begins);
+        nexts.map(|next| next.trim()).collect()
+    }
 }
 
 /// Reads what follows an answer under each of the settings.
