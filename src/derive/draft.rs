@@ -115,6 +115,7 @@ fn drafted(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> 
         amended.read_again(&on, options)?;
         amended.spell_out(&on, options)?;
         amended.spare_ordinary_texts(&on, options)?;
+        amended.pass_over_prompts(&on);
         amended.template()
     });
     cost.amendments += mending;

@@ -6,8 +6,11 @@
 //!
 //! A chat template may write `<|ai|>` before the answers of the history and `<|assistant|>` at the end of a prompt. No render has an answer behind such a prompt, so that
 //! its verdict stays what it is. But the anchor that was read from the answers is not in the prompt: whatever the prompt ends with would come back as the beginning of the
-//! message. Where the answers of the history come back behind the prompt as soon as its own last constants are an anchor as well, they become one. A prompt that has the
-//! anchor and goes on behind it, as `<ai><think>` does, opens something instead, and stays as it is.
+//! message. Where the answers of the history come back behind the prompt as soon as its own last constants are an anchor as well, they become one.
+//!
+//! A prompt that has the anchor and goes on behind it, as `<ai><quick>` does under a kwarg, may open something or say something. Where nothing is known of it, it would come
+//! back as the beginning of the message, which is never right: it is the prompt's. So all of it becomes an anchor. That comes last, since recorded responses may still show
+//! that it opens a reasoning.
 //!
 //! Each prompt that no answer goes on from costs a proof for each of the constants that it ends with, until one is taken. Most chat templates have no such prompt.
 
@@ -73,43 +76,82 @@ impl Amended {
 
     /// Lets the turn begin behind the last constants of prompts that begin it otherwise than answers do.
     pub(in crate::derive) fn begin_behind_prompts(&mut self, bench: &Bench<'_>) {
-        let mut told = Vec::new();
-        while let Some((document, proof, header)) = self.begun_behind_one(bench) {
+        let headers = |literals: &[String], tail: &PromptTail| match has_anchor(literals, tail) {
+            true => Vec::new(),
+            false => tail.headers.clone(),
+        };
+        self.begin_behind(bench, headers, |headers| {
+            format!(
+                "a prompt begins the turn with {headers}, and no answer of the history does; the turn is read behind it as it is behind what answers begin with"
+            )
+        });
+    }
+
+    /// Lets the turn begin behind all of a prompt that has the anchor and goes on behind it, where that would come back as a part of the message.
+    pub(in crate::derive) fn pass_over_prompts(&mut self, bench: &Bench<'_>) {
+        let whole = |literals: &[String], tail: &PromptTail| {
+            let is_read = has_anchor(literals, tail) && !tail.headers.is_empty();
+            let begun = is_read.then(|| begun_with(literals, &tail.added));
+            begun.flatten().map(str::to_owned).into_iter().collect()
+        };
+        self.begin_behind(bench, whole, |headers| {
+            format!(
+                "a prompt begins the turn with {headers}, and nothing shows what that opens, if anything; it is the prompt's, and no part of the message"
+            )
+        });
+    }
+
+    /// Lets the turn begin behind what `headers` names of the ends of prompts, with the literals of the anchor at hand, as long as fewer of them come back in the message by that.
+    fn begin_behind(
+        &mut self,
+        bench: &Bench<'_>,
+        headers: impl Fn(&[String], &PromptTail) -> Vec<String>,
+        told: impl FnOnce(&str) -> String,
+    ) {
+        let mut all = Vec::new();
+        while let Some((document, proof, header)) = self.begun_behind_one(bench, &headers) {
             (self.document, self.proof) = (document, proof);
-            told.push(json::quote(&header));
+            all.push(json::quote(&header));
         }
-        if !told.is_empty() {
-            let told = told.join(", ");
-            let told = format!(
-                "a prompt begins the turn with {told}, and no answer of the history does; the turn is read behind it as it is behind what answers begin with"
-            );
+        if !all.is_empty() {
+            let told = told(&all.join(", "));
             self.findings.push(Finding::info("prompt-header", told));
         }
     }
 
     /// Returns the response template with one more anchor, by which fewer prompts leave a text of their own in the message.
-    fn begun_behind_one(&self, bench: &Bench<'_>) -> Option<(Document, Proof, String)> {
+    fn begun_behind_one(
+        &self,
+        bench: &Bench<'_>,
+        headers: impl Fn(&[String], &PromptTail) -> Vec<String>,
+    ) -> Option<(Document, Proof, String)> {
         let leaking = |proof: &Proof| tails(proof).filter(|tail| !tail.headers.is_empty()).count();
         let before = leaking(&self.proof);
         let mut keeps = bench.keeps(&self.proof);
         let literals = literals(&self.document)?;
-        // Where the anchor is in the prompt, what follows it opens something, and no render shows what that is.
-        let has_anchor = |tail: &&PromptTail| {
-            literals
-                .iter()
-                .any(|known| tail.added.contains(known.trim()))
-        };
         // What stands around a text that was made up may be anything.
         let is_made_up = |tail: &&PromptTail| tail.added.contains(ANY_TEXT);
-        let headers = tails(&self.proof).filter(|tail| !has_anchor(tail) && !is_made_up(tail));
-        let mut headers = headers.flat_map(|tail| &tail.headers).filter_map(|header| {
-            let document = with_anchor(&self.document, literals, header);
-            let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
-            let proof = keeps(&Arc::new(template))?;
-            (leaking(&proof) < before).then(|| (document, proof, header.clone()))
-        });
+        let tails = tails(&self.proof).filter(|tail| !is_made_up(tail));
+        let mut headers = tails
+            .flat_map(|tail| headers(literals, tail))
+            .filter_map(|header| {
+                let document = with_anchor(&self.document, literals, &header);
+                if !self.reads_recorded(&document) {
+                    return None;
+                }
+                let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
+                let proof = keeps(&Arc::new(template))?;
+                (leaking(&proof) < before).then(|| (document, proof, header))
+            });
         headers.next()
     }
+}
+
+/// Returns true if a prompt has the start anchor.
+fn has_anchor(literals: &[String], tail: &PromptTail) -> bool {
+    literals
+        .iter()
+        .any(|known| tail.added.contains(known.trim()))
 }
 
 /// The literals of the start anchor; `None` where it is a pattern.

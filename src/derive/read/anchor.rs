@@ -412,7 +412,9 @@ pub(in crate::derive) fn read(
                 both.iter().any(|shared| shared.trim() == marker)
             };
             // What some prompts lack may be of the turn: such as what closes a reasoning that others open.
-            let is_first = gap.first().is_some_and(|first| !is_shared(first));
+            let is_whole = |marker: &String| renderer.pieces.is_one(marker.trim());
+            let is_first = both.last().is_some_and(is_whole)
+                && gap.first().is_some_and(|first| !is_shared(first));
             let both = both.last().map(|marker| Beginning {
                 name: "the last marker of both",
                 because: "the prompt begins the turn otherwise than the answered conversation does, and both have it",

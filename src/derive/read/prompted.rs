@@ -247,7 +247,7 @@ pub(in crate::derive) fn from_prompts(pieces: &Pieces, prompts: &[Prompt]) -> Ve
     let mut all = Prefilled::default();
     let mut single = Vec::new();
     for prompt in prompts {
-        let tokens = pieces.tokens(&prompt.tail);
+        let tokens = markers(pieces, &prompt.tail, prompts);
         if prompt
             .kwargs
             .values()
@@ -301,6 +301,42 @@ pub(in crate::derive) fn from_prompts(pieces: &Pieces, prompts: &[Prompt]) -> Ve
     let others: Vec<Prefilled> = single.into_iter().filter(says_more).collect();
     let all = (all.open.is_some() || all.close.is_some()).then_some(all);
     all.into_iter().chain(others).collect()
+}
+
+/// Returns the markers of a prompt's tail. What no constant has by itself and what stands right beside it are one marker: the `<think>` that ends as
+/// `<call name>` does, of which `>` is a constant. And what another prompt ends with is a marker of its own where this one goes on behind it: with
+/// `<think>` there, `<think></think>` is two.
+fn markers<'t>(pieces: &Pieces, tail: &'t str, prompts: &[Prompt]) -> Vec<&'t str> {
+    let mut markers: Vec<&str> = Vec::new();
+    let mut end = 0;
+    for token in pieces.tokens(tail) {
+        let Some(start) = tail[end..].find(token).map(|at| end + at) else {
+            continue;
+        };
+        let before = markers
+            .last()
+            .filter(|before| start == end && !(pieces.is_one(before) && pieces.is_one(token)));
+        end = start + token.len();
+        match before.map(|before| start - before.len()) {
+            Some(begin) => {
+                markers.pop();
+                markers.push(&tail[begin..end]);
+            }
+            None => markers.push(token),
+        }
+    }
+    if let [one] = markers.as_slice() {
+        let others = prompts.iter().map(|other| other.tail.trim());
+        let rest = others
+            .filter(|other| !other.is_empty())
+            .filter_map(|other| one.strip_prefix(other))
+            .filter(|rest| !rest.trim().is_empty());
+        if let Some(rest) = rest.min_by_key(|rest| rest.len()) {
+            let opens = one[..one.len() - rest.len()].trim_end();
+            markers = vec![opens, rest.trim_start()];
+        }
+    }
+    markers
 }
 
 /// Returns true if a prompt says the value of a setting: as JSON, or as Python writes it.

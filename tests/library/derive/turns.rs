@@ -507,10 +507,12 @@ fn a_prompt_that_begins_the_turn_with_another_header() {
     let template = ResponseTemplate::from_value(&derivation.document.to_value()).unwrap();
     let message = parse_response("Hello<end>", template, "<user>Hi<end><assistant>", &[]);
     assert_eq!(message.unwrap().get("content"), Some(&Value::from("Hello")));
-    // A prompt that goes on behind the whole header opens something.
+    // What stands behind the whole header is the prompt's as well, whatever it opens.
     let opening = prompted("<bot><plan>");
-    assert_eq!(opening.report.start_anchor, ["<bot>"]);
-    assert_eq!(told(&opening, "prompt-header"), "");
+    assert_eq!(opening.report.start_anchor, ["<bot>", "<bot><plan>"]);
+    let template = ResponseTemplate::from_value(&opening.document.to_value()).unwrap();
+    let message = parse_response("Hello<end>", template, "<user>Hi<end><bot><plan>", &[]);
+    assert_eq!(message.unwrap().get("content"), Some(&Value::from("Hello")));
 }
 
 #[test]

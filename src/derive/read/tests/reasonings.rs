@@ -56,6 +56,27 @@ fn a_prompt_may_open_it_that_renders_do_not() {
     assert_eq!((found.is_rendered, found.unopened), (false, Some(key)));
 }
 
+/// What one prompt ends with parts the constant of another that goes on behind it.
+#[test]
+fn one_prompt_tells_where_the_other_closes_it() {
+    let answer = "<bot>{{ m.content }}<end>";
+    let found = reasoning(answer, "<bot>{{ '<t></t>' if fast else '<t>' }}").unwrap();
+    assert_eq!((found.open.as_str(), found.close.as_str()), ("<t>", "</t>"));
+    assert_eq!(reasoning(answer, "<bot>{{ '<t></t>' if fast }}"), None);
+}
+
+/// The end of a marker is none by itself, though a constant that stands behind a name is the same.
+#[test]
+fn the_end_of_a_marker_closes_nothing() {
+    let answer = "<bot>{{ m.content }}{% for c in m.tool_calls or [] %}<call {{ c.function.name }}>{{ c.function.arguments | tojson }}</call>{% endfor %}<end>";
+    assert_eq!(reasoning(answer, "<bot><muse>"), None);
+    let closed = reasoning(answer, "<bot>{{ '<muse></muse>' if fast else '<muse>' }}").unwrap();
+    assert_eq!(
+        (closed.open.as_str(), closed.close.as_str()),
+        ("<muse>", "</muse>")
+    );
+}
+
 #[test]
 fn without_one_none_is_read() {
     assert_eq!(reasoning("<bot>{{ m.content }}<end>", "<bot>"), None);
