@@ -22,7 +22,7 @@
 
 use super::{CALLS_KEY, CONTENT_KEY, reads_as_before};
 use crate::derive::compare::pattern::{
-    SPACE, alternatives, behind_groups, bounded, grouped, looks_around, optional_beginning,
+    SPACE, alternatives, behind_groups, bounded, grouped, looks_around, optional_beginning, takes,
     whole_or_missing, without_captures, without_references,
 };
 use crate::judge::{Case, Scrutiny};
@@ -62,6 +62,9 @@ pub(in crate::derive) fn ended_by_what_follows(
 pub(super) const JSON_ENDS: &str = "[\\}\\]]";
 const JSON_BEGINS: &str = r#"\s*(?:\[\s*)?\{\s*"[^"\\]{1,64}"\s*:"#;
 
+/// The end of the response, with white space before it.
+const AT_THE_END: &str = "\\s*\\Z";
+
 /// The patterns of a call whose arguments stand in tags, or whose body is JSON.
 struct Parts {
     /// The pattern that opens another call, without captures; `None` where one list has all calls, or nothing in its body tells it from a string that
@@ -75,8 +78,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// The patterns of a field; `None` where its calls are neither, or an argument ends where another begins and so has no end of its own, or a
-    /// call is ended by look-around already, which is a reading of what follows it.
+    /// The patterns of a field; `None` where its calls are neither, or an argument ends where another begins and so has no end of its own. Where a
+    /// call is ended by look-around already, which is a reading of what follows it, it may only end with the turn as well.
     fn of(field: &FieldDocument, content: Option<&FieldDocument>) -> Option<Self> {
         let ends = match field.content.as_deref()? {
             "xml-inline" if field.repeats => Some(ends_of_arguments(field)?),
@@ -88,10 +91,15 @@ impl Parts {
         let own = field.open.as_ref()?.as_pattern();
         let open = without_captures(&without_references(&own, &own)?)?;
         let close = field.close.as_ref()?.as_pattern();
-        let is_plain = !open.contains("(?<") && !close.contains("(?=");
+        let is_followed = close.contains("(?=");
         let last = content.filter(|_| ends.is_none()).and_then(at_the_end);
+        // Where nothing but what follows a call ends it, the end of the turn may be among that already.
+        let has_no_own = takes(&close).chars().all(|c| "(?:|)".contains(c));
+        let is_at_end = |last: &String| close.contains(last.trim_end_matches(AT_THE_END));
+        let may_end = has_no_own && last.as_ref().is_some_and(|last| !is_at_end(last));
+        let is_plain = !open.contains("(?<") && (!is_followed || may_end);
         is_plain.then_some(Self {
-            open: is_parted.then_some(open),
+            open: (is_parted && !is_followed).then_some(open),
             close,
             ends,
             last,
@@ -152,7 +160,7 @@ fn at_the_end(content: &FieldDocument) -> Option<String> {
     }
     let plain = without_captures(&ways.join("|")).filter(|plain| !plain.is_empty())?;
     let plain = grouped(plain.strip_suffix(SPACE).unwrap_or(&plain));
-    Some(format!("{plain}{SPACE}\\Z"))
+    Some(format!("{plain}{AT_THE_END}"))
 }
 
 /// The patterns that end an argument in tags, one of them each; `None` where one has no end of its own.
