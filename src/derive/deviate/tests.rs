@@ -122,15 +122,19 @@ fn a_call_ends_a_reasoning_where_the_next_message_begins() {
 /// Where only answers that a message follows have an end, calls that nothing closes end with it, too.
 #[test]
 fn an_end_that_the_last_answer_lacks_ends_calls() {
-    let calls = "[CALL]{{ c.function.name }}{{ c.function.arguments | tojson }}";
     let chat = CHAT.replace(
         "<end>{%- endfor",
         "{{ '<end>' if not loop.last }}{%- endfor",
     );
     let chat = chat.replace("%}<assistant>", "%}<end><assistant>");
-    let source = chat_template::from_text("it", &chat.replace("{CALLS}", calls)).unwrap();
-    let report = derive(&source, &Options::default()).unwrap().report;
-    assert!(report.verified && is_borne(&report, Deviation::EndToken));
+    let each = "[CALL]{{ c.function.name }}{{ c.function.arguments | tojson }}";
+    for calls in [each, IN_A_LIST] {
+        let text = chat.replace("{CALLS}", calls);
+        let source = chat_template::from_text("it", &text).unwrap();
+        let report = derive(&source, &Options::default()).unwrap().report;
+        let borne = is_borne(&report, Deviation::EndToken);
+        assert!(report.verified && borne, "{calls}");
+    }
 }
 
 const ID_FIRST: &str =

@@ -70,6 +70,7 @@ struct Parts {
     /// The pattern that opens another call, without captures; `None` where one list has all calls, or nothing in its body tells it from a string that
     /// speaks of one.
     open: Option<String>,
+    /// The pattern that closes a call; empty where nothing does.
     close: String,
     /// The patterns that end an argument in tags, one of them each; `None` where the body is JSON.
     ends: Option<String>,
@@ -90,8 +91,9 @@ impl Parts {
         let is_parted = field.repeats && (ends.is_some() || field.content_args.is_empty());
         let own = field.open.as_ref()?.as_pattern();
         let open = without_captures(&without_references(&own, &own)?)?;
-        let close = field.close.as_ref()?.as_pattern();
-        let is_followed = close.contains("(?=");
+        let close = field.close.as_ref().map(Delimiter::as_pattern);
+        let close = close.unwrap_or_default();
+        let is_followed = close.contains("(?=") || close.is_empty();
         let last = content.filter(|_| ends.is_none()).and_then(at_the_end);
         // Where nothing but what follows a call ends it, the end of the turn may be among that already.
         let has_no_own = takes(&close).chars().all(|c| "(?:|)".contains(c));
@@ -112,7 +114,10 @@ impl Parts {
         let Self { open, close, .. } = self;
         let space = bounded(SPACE);
         let Some(ends) = &self.ends else {
-            let ended = |follows: &str| format!("(?:{close}|(?<={JSON_ENDS}{space}){follows})");
+            let ended = |follows: &str| match close.as_str() {
+                "" => format!("(?<={JSON_ENDS}{space}){follows}"),
+                close => format!("(?:{close}|(?<={JSON_ENDS}{space}){follows})"),
+            };
             let Some(open) = open else {
                 let told = "behind its bracket, where the turn ends";
                 let last = self.last.iter();
