@@ -359,7 +359,7 @@ fn derive_under(
     (tried, cost.deviations) = render::cost::measured(&judge, || {
         deviate::tried(
             &template,
-            &proof.judgement.cases,
+            proof.judgement.cases.iter().chain(&proof.by_hand),
             emit::reasoning_field(&analysis, target),
             deviate::Markers {
                 ends: match source.tokens.end.as_slice() {

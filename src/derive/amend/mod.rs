@@ -451,11 +451,12 @@ impl Amended {
         let engines = &options.engines;
         let reasoning = emit::reasoning_field(bench.analysis, bench.target);
         let (cases, scrutiny) = (&self.proof.judgement.cases, bench.scrutiny);
+        // Where no render has a reasoning, turns have it that it was written into.
         let thought = learn::written_again(
             engines,
             &self.document,
             &template,
-            cases,
+            cases.iter().chain(&self.proof.by_hand),
             reasoning,
             scrutiny,
         );

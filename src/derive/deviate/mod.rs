@@ -200,9 +200,9 @@ pub(in crate::derive) struct Markers<'a> {
 }
 
 /// Tries all deviations on what was proved. `reasoning` is the field that the reasoning goes to.
-pub(in crate::derive) fn tried(
+pub(in crate::derive) fn tried<'c>(
     template: &Arc<ResponseTemplate>,
-    cases: &[Case],
+    cases: impl Iterator<Item = &'c Case>,
     reasoning: &str,
     markers: Markers<'_>,
 ) -> Tried {
@@ -282,7 +282,7 @@ pub(in crate::derive) fn tried(
 }
 
 /// Returns the first cases of each shape of a message, of those whose texts are nothing but plain words.
-fn chosen(cases: &[Case]) -> Vec<&Case> {
+fn chosen<'c>(cases: impl Iterator<Item = &'c Case>) -> Vec<&'c Case> {
     let mut shapes: Vec<(Vec<String>, usize, usize)> = Vec::new();
     let mut chosen = Vec::new();
     for case in cases {

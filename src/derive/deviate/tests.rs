@@ -137,6 +137,27 @@ fn an_end_that_the_last_answer_lacks_ends_calls() {
     }
 }
 
+/// A reasoning that the prompt opens and that no history has is written into turns by hand, and deviates as others do.
+#[test]
+fn a_reasoning_that_is_not_rendered_deviates_as_others_do() {
+    let dropped = CHAT
+        .replace("{{ m.reasoning_content }}", "")
+        .replace("<think></think>", "");
+    let dropped = dropped.replace("m.content or ''", "(m.content or '').split('</think>')[-1]");
+    let opened = dropped.replace("%}<assistant>", "%}<assistant><think>");
+    let text = opened.replace("{CALLS}", NAME_OUTSIDE);
+    let source = chat_template::from_text("it", &text).unwrap();
+    let report = derive(&source, &Options::default()).unwrap().report;
+    for borne in [
+        Deviation::ReasoningMissing,
+        Deviation::ReasoningOpenedTwice,
+        Deviation::ReasoningClosedTwice,
+        Deviation::ReasoningUnclosedBeforeCall,
+    ] {
+        assert!(is_borne(&report, borne), "{borne:?}");
+    }
+}
+
 const ID_FIRST: &str =
     "<call>{{ c.id }}<of>{{ c.function.name }}<with>{{ c.function.arguments | tojson }}</call>";
 

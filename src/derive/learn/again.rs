@@ -45,11 +45,11 @@ pub(in crate::derive) struct Example {
 
 /// Returns the response template that reads the delimiters of the reasoning where they are written twice; `None` where
 /// nothing is to be changed. `reasoning` is the field of the reasoning.
-pub(in crate::derive) fn written_again(
+pub(in crate::derive) fn written_again<'c>(
     engines: &[Engine],
     document: &Document,
     template: &Arc<ResponseTemplate>,
-    cases: &[Case],
+    cases: impl Iterator<Item = &'c Case> + Clone,
     reasoning: &str,
     scrutiny: Scrutiny,
 ) -> Option<Again> {
@@ -69,7 +69,7 @@ pub(in crate::derive) fn written_again(
             continue;
         };
         let trials = cases
-            .iter()
+            .clone()
             .filter_map(|case| again(template, case, reasoning, side));
         let trials: Vec<(String, Case)> = trials.take(TRIES).collect();
         let gives = |(_, case): &(String, Case)| gives(&read, case, scrutiny.max(Scrutiny::Pieces));
@@ -85,7 +85,7 @@ pub(in crate::derive) fn written_again(
         let is_taken = !trials.iter().all(is_given)
             && Engine::refusals(engines, &changed) <= refused
             && trials.iter().all(gives)
-            && cases.iter().filter(has_it).all(is_kept);
+            && cases.clone().filter(has_it).all(is_kept);
         if is_taken {
             now = changed;
             told.push(words);
@@ -247,7 +247,7 @@ mod tests {
             &[],
             document,
             &template(document),
-            cases,
+            cases.iter(),
             "thinking",
             Scrutiny::Pieces,
         )?;
