@@ -144,7 +144,7 @@ pub(in crate::derive) fn claimed<P>(
         .try_fold(opened_by_text(document), |document, edit| {
             edit.apply(&document)
         });
-    if let Some(next) = bare.and_then(|bare| implicit(&bare, last)) {
+    if let Some(next) = bare.and_then(|bare| implicit(&bare, last, pieces)) {
         let begun = std::iter::once_with(|| begun(&next, template, cases)).flatten();
         let ways = std::iter::once((next.clone(), Vec::new())).chain(begun);
         for (next, narrower) in ways {
@@ -345,9 +345,9 @@ fn saying(case: &Case, word: &str) -> Option<Case> {
 }
 
 /// Returns the document with the content as its implicit field. Its delimiter that opened it now closes what stands before it, and so do
-/// the texts `last`, which may stand at the end. `None` where the content is read otherwise than as text, since other things that a model
+/// the texts `last`, which may stand at the end, with white space between the markers of one. `None` where the content is read otherwise than as text, since other things that a model
 /// says would not parse.
-fn implicit(document: &Document, last: Vec<String>) -> Option<Document> {
+fn implicit(document: &Document, last: Vec<String>, pieces: &Pieces) -> Option<Document> {
     let mut changed = document.clone();
     let content = changed.fields.get_mut(CONTENT_KEY)?;
     if content
@@ -362,7 +362,14 @@ fn implicit(document: &Document, last: Vec<String>) -> Option<Document> {
         Some(Delimiter::Literals(known)) => known.as_slice(),
         _ => &[],
     };
-    let (last, rests) = told_apart(known, last);
+    let (last, mut rests) = told_apart(known, last);
+    let (several, last): (Vec<String>, Vec<String>) = last
+        .into_iter()
+        .partition(|text| pieces.tokens(text).len() > 1);
+    rests.extend(several.iter().map(|text| {
+        let markers = pieces.tokens(text).into_iter().map(escape);
+        markers.collect::<Vec<_>>().join(SPACE)
+    }));
     content.close = content.close.take().and_then(|close| without(close, "(?="));
     let last = (!last.is_empty()).then_some(Delimiter::Literals(last));
     let rests = (!rests.is_empty()).then(|| Delimiter::pattern(rests.join("|")));

@@ -217,6 +217,27 @@ fn every_part_in_a_wrapper_that_begins_alike() {
 }
 
 /// An answer without reasoning begins with the end of one, which the prompt leaves to the model.
+/// Between the end of a section of calls and that of the turn a model may write white space that no render has there.
+#[test]
+fn white_space_before_the_end_of_a_turn_whose_parts_are_wrapped() {
+    let turn = "{% if m.content %}<say>{{ m.content }}</say>{% endif %}\
+                {% for c in m.tool_calls or [] %}{{ '<acts>' if loop.first }}<call {{ c.function.name }}>{{ c.function.arguments | tojson }}</call>{{ '</acts>' if loop.last }}{% endfor %}";
+    let derivation = turns(turn, "<bot>");
+    let template = ResponseTemplate::from_value(&derivation.document.to_value()).unwrap();
+    let response = r#"<acts><call f>{"a": 1}</call></acts>{SPACE}<end>"#;
+    let template = Arc::new(template);
+    let read = |space: &str| {
+        let response = response.replace("{SPACE}", space);
+        parse_response(&response, Arc::clone(&template), "<bot>", &[]).unwrap()
+    };
+    assert_eq!(read("\n"), read(""));
+    assert!(
+        read("\n")
+            .get("content")
+            .is_none_or(|text| !text.is_truthy())
+    );
+}
+
 #[test]
 fn reasoning_that_is_closed_without_being_opened() {
     let derivation = turns(
