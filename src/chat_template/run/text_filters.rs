@@ -4,14 +4,31 @@ use std::fmt::Write as _;
 
 use super::arguments::{self, Arguments, int_or};
 use super::fault::Fault;
-use super::object::Key;
-use super::object::Py;
+use super::object::{Key, Py, View};
 use super::padding::{Padding, Sides};
 use super::text_rules::{self, Ends};
 use super::trace::{Taint, Text, Written};
 use super::{MAX_VALUE, Render, text};
 use crate::chat_template::error::Limit;
 use crate::value::python;
+
+/// Writes a text with all but letters, digits, `_.-~` and the `safe` characters as percent-encoded bytes.
+fn percent_encoded(text: &Text, safe: &str, out: &mut Written) {
+    out.push_mapped(text, |c, encoded| {
+        if c.is_ascii_alphanumeric() || "_.-~".contains(c) || safe.contains(c) {
+            return false;
+        }
+        // Within a query, Jinja2 writes a space as a plus.
+        if c == ' ' && safe.is_empty() {
+            encoded.push('+');
+            return true;
+        }
+        for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+        true
+    });
+}
 
 impl Render<'_> {
     pub(super) fn text_filter(
@@ -104,20 +121,12 @@ impl Render<'_> {
             }
             "urlencode" => {
                 args.none(name)?;
-                if matches!(subject, Py::Dict(_) | Py::List(_) | Py::Tuple(_)) {
-                    return Err(Fault::error(
-                        "`urlencode` of anything but text is not supported",
-                    ));
+                match subject {
+                    Py::Dict(_) | Py::List(_) | Py::Tuple(_) | Py::Generator(..) => {
+                        self.query(subject, &mut out)?;
+                    }
+                    _ => percent_encoded(&shown, "/", &mut out),
                 }
-                out.push_mapped(&shown, |c, encoded| {
-                    if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '~' | '/') {
-                        return false;
-                    }
-                    for byte in c.encode_utf8(&mut [0; 4]).bytes() {
-                        let _ = write!(encoded, "%{byte:02X}");
-                    }
-                    true
-                });
             }
             "format" => {
                 let values = if args.named.is_empty() {
@@ -136,6 +145,35 @@ impl Render<'_> {
         }
         let text = self.text(out)?;
         Ok(self.made_of(text, self.text_taint(&shown)))
+    }
+
+    /// Writes pairs as the query of an address, `a=1&b=2`: those of a dictionary, or what is listed.
+    fn query(&mut self, pairs: &Py, out: &mut Written) -> Result<(), Fault> {
+        self.decide_shape(pairs);
+        let taint = self.taint(pairs);
+        let pairs = match pairs {
+            Py::Dict(dict) => self.iterate(&Py::View(View::Items, dict.clone()))?,
+            other => self.iterate(other)?,
+        };
+        for (index, pair) in pairs.iter().enumerate() {
+            let both = self.iterate(pair)?;
+            let [name, value] = both.as_slice() else {
+                return Err(Fault::error(format!(
+                    "`urlencode` needs pairs of a name and a value, not {} values",
+                    both.len()
+                )));
+            };
+            if index > 0 {
+                out.push_of("&", taint);
+            }
+            for (between, part) in [("", name), ("=", value)] {
+                let mut shown = self.written();
+                text::write_str(part, &mut shown)?;
+                out.push_of(between, taint);
+                percent_encoded(&shown.finish(), "", out);
+            }
+        }
+        Ok(())
     }
 
     fn indent(&mut self, text: &Text, args: Arguments, out: &mut Written) -> Result<(), Fault> {
