@@ -110,9 +110,9 @@ fn misspelt(delimiter: &str) -> Option<String> {
         let (before, from) = delimiter.split_at(at);
         // Not inside a word, not the name of a group, and not a class.
         let begins = !before.ends_with(|c: char| c.is_alphabetic() || c == '\\');
-        begins
-            && !before.ends_with("(?P<")
-            && from.chars().take_while(|c| c.is_alphabetic()).count() >= 3
+        let name = before.rfind("(?P").map(|group| &before[group..]);
+        let is_name = name.is_some_and(|name| !name.contains(['>', ')']));
+        begins && !is_name && from.chars().take_while(|c| c.is_alphabetic()).count() >= 3
     };
     let (at, first) = delimiter
         .char_indices()
@@ -124,10 +124,14 @@ fn misspelt(delimiter: &str) -> Option<String> {
     let (head, tail) = word.split_at(first.len_utf8());
     let misspelt = format!("{head}~{tail}");
     // The names of groups stay as they are.
-    let spoilt = delimiter.replace(&word, &misspelt);
-    let spoilt = ["(?P<", "(?P="].iter().fold(spoilt, |spoilt, group| {
-        spoilt.replace(&format!("{group}{misspelt}"), &format!("{group}{word}"))
-    });
+    let mut parts = delimiter.split("(?P");
+    let mut spoilt = parts.next()?.replace(&word, &misspelt);
+    for part in parts {
+        let (name, rest) = part.split_at(part.find(['>', ')'])?);
+        spoilt.push_str("(?P");
+        spoilt.push_str(name);
+        spoilt.push_str(&rest.replace(&word, &misspelt));
+    }
     Some(spoilt)
 }
 

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use super::{Amended, Bench};
 use crate::chat_template::ANY_TEXT;
 use crate::derive::evidence::finding::Finding;
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::narrow::Proposal;
 use crate::derive::proof::Proof;
 use crate::judge::{PromptTail, RoundId, Unproved};
@@ -109,7 +110,17 @@ impl Amended {
         told: impl FnOnce(&str) -> String,
     ) {
         let mut all = Vec::new();
-        while let Some((document, proof, header)) = self.begun_behind_one(bench, &headers) {
+        while let Some((document, proof, [header, prompt])) = self.begun_behind_one(bench, &headers)
+        {
+            self.evidence.push(Evidence {
+                decision: "anchor",
+                marker: header.clone(),
+                reading: "what a prompt begins the turn with, and no answer of the history does"
+                    .to_owned(),
+                left: RenderExcerpt::new("what begins answers", anchors(&self.document)),
+                right: RenderExcerpt::new("what the prompt adds", prompt),
+                places: Vec::new(),
+            });
             (self.document, self.proof) = (document, proof);
             all.push(json::quote(&header));
         }
@@ -119,12 +130,13 @@ impl Amended {
         }
     }
 
-    /// Returns the response template with one more anchor, by which fewer prompts leave a text of their own in the message.
+    /// Returns the response template with one more anchor, by which fewer prompts leave a text of their own in the message; and that anchor, with what the
+    /// prompt adds to its conversation.
     fn begun_behind_one(
         &self,
         bench: &Bench<'_>,
         headers: impl Fn(&[String], &PromptTail) -> Vec<String>,
-    ) -> Option<(Document, Proof, String)> {
+    ) -> Option<(Document, Proof, [String; 2])> {
         let leaking = |proof: &Proof| tails(proof).filter(|tail| !tail.headers.is_empty()).count();
         let before = leaking(&self.proof);
         let mut keeps = bench.keeps(&self.proof);
@@ -133,18 +145,30 @@ impl Amended {
         let is_made_up = |tail: &&PromptTail| tail.added.contains(ANY_TEXT);
         let tails = tails(&self.proof).filter(|tail| !is_made_up(tail));
         let mut headers = tails
-            .flat_map(|tail| headers(literals, tail))
-            .filter_map(|header| {
+            .flat_map(|tail| {
+                let headers = headers(literals, tail).into_iter();
+                headers.map(|header| [header, tail.added.clone()])
+            })
+            .filter_map(|[header, added]| {
                 let document = with_anchor(&self.document, literals, &header);
                 if !self.reads_recorded(&document) {
                     return None;
                 }
                 let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
                 let proof = keeps(&Arc::new(template))?;
-                (leaking(&proof) < before).then(|| (document, proof, header))
+                (leaking(&proof) < before).then(|| (document, proof, [header, added]))
             });
         headers.next()
     }
+}
+
+/// Returns the literals of the start anchor as one text.
+fn anchors(document: &Document) -> String {
+    let literals = literals(document).unwrap_or_default().iter();
+    literals
+        .map(|one| json::quote(one))
+        .collect::<Vec<_>>()
+        .join(" or ")
 }
 
 /// Returns true if a prompt has the start anchor.

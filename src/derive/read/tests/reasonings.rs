@@ -56,7 +56,7 @@ fn a_prompt_may_open_it_that_renders_do_not() {
     assert_eq!((found.is_rendered, found.unopened), (false, Some(key)));
 }
 
-/// What one prompt ends with parts the constant of another that goes on behind it.
+/// A constant that begins as another prompt ends is parted there.
 #[test]
 fn one_prompt_tells_where_the_other_closes_it() {
     let answer = "<bot>{{ m.content }}<end>";
