@@ -428,10 +428,10 @@ impl Visit for Visitor<'_, '_> {
             }
             Frame::Object { call: true, .. } => {
                 if let Some(call) = &mut self.state.call
-                    && self.shape.id_may_lack
+                    && let Some(absent) = &self.shape.absent_id
                     && call.id == Known::NotYet
                 {
-                    call.id = Known::Nothing;
+                    call.id = absent.clone();
                 }
                 self.open_if_known();
                 if let Some(mut call) = self.state.call.take() {

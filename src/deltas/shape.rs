@@ -5,6 +5,7 @@ use crate::pattern::Pattern;
 use crate::response_template::Field;
 use crate::value::{Key, Value};
 
+use super::calls::Known;
 use super::split::Split;
 
 /// How the text of a field's region becomes growth.
@@ -56,8 +57,8 @@ pub(super) enum Body {
 pub(super) struct JsonShape {
     pub(super) dialect: Dialect,
     pub(super) list: List,
-    /// True if a call without an `id` counts as a call.
-    pub(super) id_may_lack: bool,
+    /// The id of a call that has none; `None` where that is no call.
+    pub(super) absent_id: Option<Known>,
     /// The objects and values that are looked into, the first being the whole.
     pub(super) places: Vec<JsonPlace>,
 }
@@ -217,8 +218,12 @@ impl Shape {
 
 fn call_shape(field: &Field, form: &Form<'_>, transform: Option<&Node>) -> Option<CallShape> {
     let each = field.transform_each && transform.is_some();
-    // A member of an item hides a capture of its name. Only the end of the item tells which of the two it is.
+    // A member of an item hides a capture of its name. Only the end of the item tells which of the two it is, and what it is unless nothing was captured.
     let captures = field.open.as_ref().map_or(&[][..], Pattern::group_names);
+    let captures_nothing = |name: &str| {
+        let open = field.open.as_ref();
+        open.is_some_and(|open| open.source().contains(&format!("(?P<{name}>)")))
+    };
     let place = |names: &[String]| -> Option<From> {
         let (root, rest) = names.split_first()?;
         if each {
@@ -256,10 +261,18 @@ fn call_shape(field: &Field, form: &Form<'_>, transform: Option<&Node>) -> Optio
     };
     let mut at: JsonPath = Vec::new();
     let mut list = if each { List::Always } else { List::Never };
-    let mut id_may_lack = false;
+    let mut absent_id = None;
     let (id, name, arguments) = match transform {
         Some(node @ Node::Object(_)) => {
-            let id = text(member(node, "id").as_ref())?;
+            let id = match member(node, "id") {
+                Some(Node::Placeholder { names, .. })
+                    if each && names.first().is_some_and(|root| captures_nothing(root)) =>
+                {
+                    absent_id = Some(Known::Text(Key::default()));
+                    From::Content(names)
+                }
+                id => text(id.as_ref())?,
+            };
             match member(node, "function")? {
                 function @ Node::Object(_) => {
                     let name = text(member(&function, "name").as_ref())?;
@@ -286,7 +299,7 @@ fn call_shape(field: &Field, form: &Form<'_>, transform: Option<&Node>) -> Optio
                 at = path;
             }
             list = List::Either;
-            id_may_lack = true;
+            absent_id = Some(Known::Nothing);
             (
                 below(&[], &["id"]),
                 below(&[], &["function", "name"]),
@@ -326,7 +339,7 @@ fn call_shape(field: &Field, form: &Form<'_>, transform: Option<&Node>) -> Optio
                     unquoted_keys: *unquoted_keys,
                 },
                 list,
-                id_may_lack,
+                absent_id,
                 places: places(&at, list, &paths)?,
             })
         }

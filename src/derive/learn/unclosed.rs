@@ -12,6 +12,9 @@
 //! is a part of the delimiter then: transformers, fed in pieces, takes the end of what has arrived for that of the response, and waits for more only where a match
 //! reaches that end. A string that says `}` and the very marker would end the call otherwise.
 //!
+//! Where nothing but the next call ends a call, or nothing at all, its last one ends with the turn in the same way. Renders do not always show that: some chat templates end only
+//! the answers that another message follows.
+//!
 //! An argument may speak of a call, and must not become one by it. It cannot speak of the end of an argument, which ends it; so that a
 //! call is looked for right behind that end, or behind what opens a call, alone. A string of JSON may speak of brackets, but
 //! nothing in it, or with its end, is the beginning of an object with a key and a colon, whose quotes have no backslash before them; so that the next call counts

@@ -201,6 +201,11 @@ fn regions() -> Vec<Region> {
             field: r#""content": "json", "transform_each": true, "transform": {"id": "{id}", "function": {"name": "{call}", "arguments": "{arguments}"}}"#,
             pieces: JSON,
         },
+        // An empty group stands in for the id of a call that has none.
+        Region {
+            field: r#""content": "json", "transform_each": true, "transform": {"id": "{id}", "function": {"name": "{name}", "arguments": "{arguments}"}}"#,
+            pieces: JSON,
+        },
         Region {
             field: r#""content": "json", "transform_each": true, "transform": {"function": {"name": "{nothing}", "arguments": "{arguments}"}}"#,
             pieces: JSON,
@@ -337,8 +342,12 @@ pub(crate) fn all() -> Vec<Format> {
                     "tool_calls": {{"open_pattern": "<c(?P<name>[fg])?>", "close": "</c>", {repeats} {field}}}
                 }}}}"#
             )
-            // A capture needs a transform.
-            .replace("(?P<name>[fg])", if field.contains("transform") { "(?P<name>[fg])" } else { "[fg]" })
+            // A capture needs a transform, and hides behind a member of the same name.
+            .replace("<c(?P<name>[fg])", match field.contains("transform") {
+                true if field.contains(r#""id": "{id}", "function": {"name": "{name}""#) => "(?P<id>)<c[fg]",
+                true => "<c(?P<name>[fg])",
+                false => "<c[fg]",
+            })
             .replace(r#""content": null, "#, if content.contains("strip") { "" } else { r#""content": null, "# });
             let edges = [
                 "<cf>", "<cg>", "<c>", "</c>", "</c>", "<t>", "</t>", "<e>", "so ", "\n",
