@@ -156,7 +156,7 @@ impl Amended {
                 }
                 let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
                 let proof = keeps(&Arc::new(template))?;
-                (leaking(&proof) < before).then(|| (document, proof, [header, added]))
+                (leaking(&proof) < before).then_some((document, proof, [header, added]))
             });
         headers.next()
     }
