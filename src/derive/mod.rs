@@ -351,10 +351,10 @@ fn derive_under(
     findings.extend(remarks::refusals(&options.engines, &document));
     let is_in_part = !proof.judgement.unproved.is_empty() || analysis.dialect.named_by_id;
     let verdict = Verdict::of(proof.rounds, &findings, is_in_part);
-    let begins = analysis.turn_end.next_begin.iter();
+    let begins = analysis.turn_end.ending_answers().into_iter();
     let begins = begins.map(|[begin, _]| begin);
-    let next = analysis.turn_end.before_next.iter().chain(begins);
-    let next: Vec<String> = next.cloned().collect();
+    let next = analysis.turn_end.before_next.iter().cloned();
+    let next: Vec<String> = next.chain(begins).collect();
     let tried;
     (tried, cost.deviations) = render::cost::measured(&judge, || {
         deviate::tried(

@@ -226,9 +226,9 @@ impl Amended {
 
     /// Lets what begins the next message close the content where the response ends with it, and where nothing else closes it.
     fn close_at_the_next(&mut self, bench: &Bench<'_>, engines: &[Engine]) {
-        let begins = &bench.analysis.turn_end.next_begin;
+        let begins = bench.analysis.turn_end.ending_answers();
         let keeps = bench.keeps(&self.proof);
-        let ended = learn::ended_by_the_next(begins, engines, &self.document, keeps);
+        let ended = learn::ended_by_the_next(&begins, engines, &self.document, keeps);
         if let Some((document, proof)) = ended {
             let quoted = begins
                 .iter()

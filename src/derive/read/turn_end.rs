@@ -33,6 +33,13 @@ impl TurnEnd {
         self.markers.first().map_or("", String::as_str)
     }
 
+    /// What begins the next message and ends an answer, too, where the answer ends with it. Words do not, since an answer may well end with them.
+    pub(in crate::derive) fn ending_answers(&self) -> Vec<[String; 2]> {
+        let begins = self.next_begin.iter();
+        let begins = begins.filter(|[begin, _]| !is_word(begin.trim()));
+        begins.cloned().collect()
+    }
+
     /// The markers at which an engine stops where nothing ends a turn: those behind answers that another message follows, and those that begin that message.
     pub(in crate::derive) fn nexts(&self) -> Vec<&str> {
         let begins = self.next_begin.iter().map(|[begin, _]| begin);
@@ -82,8 +89,7 @@ pub(in crate::derive) fn read(
 }
 
 /// Reads what begins the messages that may follow the model's turn: that of a user behind an answer, and in `after_tool` that of a tool. Where nothing ends a
-/// turn, the model writes what begins the next, and engines stop there. Words, and what people write every day, are left out, since an answer may well end with
-/// them.
+/// turn, the model writes what begins the next, and engines stop there. What people write every day is left out, such as a colon.
 pub(in crate::derive) fn next_begin(
     renderer: &Renderer<'_>,
     user: &Context,
@@ -109,7 +115,8 @@ pub(in crate::derive) fn next_begin(
             continue;
         };
         let first = renderer.pieces.tokens(begun).first().copied();
-        let is_marker = |first: &&str| renderer.pieces.is_one(first) && !may_end_an_answer(first);
+        let is_marker =
+            |first: &&str| renderer.pieces.is_one(first) && !judge::is_said_every_day(first);
         let Some((lead, rest)) = first.filter(is_marker).and_then(|first| {
             let end = begun.find(first)? + first.len();
             Some(begun.split_at(end))
@@ -122,12 +129,10 @@ pub(in crate::derive) fn next_begin(
     found
 }
 
-/// Returns true for words, and for what people write every day.
-fn may_end_an_answer(text: &str) -> bool {
-    let is_word = text
-        .chars()
-        .all(|c| c.is_alphanumeric() || c.is_whitespace());
-    is_word || judge::is_said_every_day(text)
+/// Returns true for a text of letters and digits.
+fn is_word(text: &str) -> bool {
+    text.chars()
+        .all(|c| c.is_alphanumeric() || c.is_whitespace())
 }
 
 /// The first marker behind an answer that another message follows, where nothing stands behind the last one; `None` where that marker begins messages.
