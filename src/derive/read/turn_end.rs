@@ -33,7 +33,7 @@ impl TurnEnd {
         self.markers.first().map_or("", String::as_str)
     }
 
-    /// What begins the next message and ends an answer, too, where the answer ends with it. Words do not, since an answer may well end with them.
+    /// Returns what begins the next message and ends an answer, too, where the answer ends with it. Words do not, since an answer may well end with them.
     pub(in crate::derive) fn ending_answers(&self) -> Vec<[String; 2]> {
         let begins = self.next_begin.iter();
         let begins = begins.filter(|[begin, _]| !is_word(begin.trim()));
