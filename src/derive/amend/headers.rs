@@ -9,8 +9,8 @@
 //! message. Where the answers of the history come back behind the prompt as soon as its own last constants are an anchor as well, they become one.
 //!
 //! A prompt that has the anchor and goes on behind it, as `<ai><quick>` does under a kwarg, may open something or say something. Where nothing is known of it, it would come
-//! back as the beginning of the message, which is never right: it is the prompt's. So all of it becomes an anchor. That comes last, since recorded responses may still show
-//! that it opens a reasoning.
+//! back as the beginning of the message, though the model has not written it. So all of it becomes an anchor. That comes last, since recorded responses may still show that
+//! it opens a reasoning. (A chat template that renders a content with its reasoning in it, `<think>` and all, gets such a content back without that first `<think>`.)
 //!
 //! Each prompt that no answer goes on from costs a proof for each of the constants that it ends with, until one is taken. Most chat templates have no such prompt.
 
