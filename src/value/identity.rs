@@ -33,11 +33,12 @@ impl Value {
 impl Map {
     /// Returns true if both have identical values under the same keys in the same order.
     pub(crate) fn is_identical(&self, other: &Self) -> bool {
-        self.len() == other.len()
-            && self
-                .iter()
-                .zip(other.iter())
-                .all(|((key, a), (other, b))| key == other && a.is_identical(b))
+        self.shares(other)
+            || self.len() == other.len()
+                && self
+                    .iter()
+                    .zip(other.iter())
+                    .all(|((key, a), (other, b))| key == other && a.is_identical(b))
     }
 
     /// Feeds the hasher the same for identical objects.
