@@ -106,6 +106,7 @@ fn drafted(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> 
     let done;
     (done, cost.amendments) = cost::measured(judge, || {
         amended.begin_behind_prompts(&on);
+        amended.begin_with_reasoning(&on);
         amended.close_at_end_tokens(&on, bench.source, &options.engines);
         amended.read_made_ids(&on);
         read_all_text(bench, &on, &mut amended)?;
@@ -115,6 +116,7 @@ fn drafted(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> 
         amended.read_again(&on, options)?;
         amended.spell_out(&on, options)?;
         amended.spare_ordinary_texts(&on, options)?;
+        amended.open_as_prompts_do(&on);
         amended.pass_over_prompts(&on);
         amended.template()
     });

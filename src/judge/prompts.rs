@@ -16,9 +16,9 @@ use super::places::{Prompted, is_given};
 use super::rounds::{Round, RoundId};
 use super::trial::Tried;
 use super::unproved::{PromptTail, Unproved};
-use crate::chat_template::{Origin, Run};
+use crate::chat_template::{InputStep, Origin, Run};
 use crate::text::{behind, common_prefix, common_suffix, ends_alike};
-use crate::value::{Value, python};
+use crate::value::{Map, Value, python};
 
 /// The ends of prompts that no render shows, each once.
 pub(super) fn unshown(judge: &Judge<'_>, tried: &Tried<'_>) -> Vec<Unproved> {
@@ -57,11 +57,27 @@ pub(super) fn unshown(judge: &Judge<'_>, tried: &Tried<'_>) -> Vec<Unproved> {
                 tail: whole_constant(&runs, begin, prompt, tail).to_owned(),
                 kwargs: round.place.place.kwargs.clone(),
                 added: prompt[begin..].to_owned(),
+                given: given(&runs, &round.place.place.kwargs)
+                    .filter(|run| run.start >= begin)
+                    .map(|run| run.start - begin..run.end - begin)
+                    .collect(),
                 headers: headers(judge, tried, &here, &runs, begin),
             });
         }
     }
     found.into_iter().map(Unproved::PromptTail).collect()
+}
+
+/// The runs that show the value of a kwarg, and nothing else.
+fn given<'r>(runs: &'r [Run], kwargs: &Map) -> impl Iterator<Item = &'r Run> {
+    runs.iter().filter(|run| {
+        let mut inputs = run.origin.inputs();
+        let name = match inputs.next().map(|path| &**path) {
+            Some([InputStep::Key(name)]) => name,
+            _ => return false,
+        };
+        inputs.next().is_none() && kwargs.contains_key(name)
+    })
 }
 
 /// Returns the byte at which a prompt goes on behind the conversation; behind its last message where the prompt is written unasked.
@@ -97,10 +113,13 @@ fn headers(
     if !read.iter().any(is_text) || reads_as_elsewhere(judge, tried, here, prompt) {
         return Vec::new();
     }
-    let runs = runs.iter().rev();
-    let constants = runs.take_while(|run| {
-        run.end > begin && matches!(run.origin, Origin::Source { .. }) && run.start < run.end
+    let given: Vec<&Run> = given(runs, &first.place.place.kwargs).collect();
+    let is_constant = |run: &Run| matches!(run.origin, Origin::Source { .. });
+    let own = runs.iter().rev().take_while(|run| {
+        let is_own = is_constant(run) || given.contains(run);
+        run.end > begin && is_own && run.start < run.end
     });
+    let constants = own.filter(|run| is_constant(run));
     let begins = constants.map(|run| run.start.max(begin));
     let headers = begins.map(|begin| prompt[begin..].to_owned());
     let mut headers: Vec<String> = headers.filter(|header| !header.trim().is_empty()).collect();

@@ -1,5 +1,7 @@
 //! The facts that a response template relies on and that no render shows.
 
+use std::ops::Range;
+
 use super::message::Asked;
 use crate::value::Map;
 
@@ -33,6 +35,8 @@ pub(crate) struct PromptTail {
     pub(crate) kwargs: Map,
     /// The text that the prompt adds to the conversation.
     pub(crate) added: String,
+    /// The bytes of that text that a kwarg writes: with another value something else stands there.
+    pub(crate) given: Vec<Range<usize>>,
     /// The constants with which the prompt begins the turn, the longest text first: any may be what the turn begins behind. None where a text of the
     /// prompt itself is no part of the message.
     pub(crate) headers: Vec<String>,

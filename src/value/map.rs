@@ -91,7 +91,9 @@ impl Map {
     }
 
     fn entries(&self) -> &[(Key, Value)] {
-        self.members.as_deref().map_or(&[], |members| &members.entries)
+        self.members
+            .as_deref()
+            .map_or(&[], |members| &members.entries)
     }
 
     /// The members, which are this map's own from here on.
@@ -189,7 +191,10 @@ impl Map {
 
     /// Puts the members in the order of their names' code points.
     pub fn sort_keys(&mut self) {
-        if self.entries().is_sorted_by(|(one, _), (other, _)| one <= other) {
+        if self
+            .entries()
+            .is_sorted_by(|(one, _), (other, _)| one <= other)
+        {
             return;
         }
         let own = self.own();
@@ -431,7 +436,10 @@ mod tests {
             assert_eq!(map.get_index_of(key), Some(at), "{key}");
             assert_eq!((map.get(key), &map[at]), (Some(value), value));
         }
-        let index = map.members.iter().find_map(|members| members.index.as_ref());
+        let index = map
+            .members
+            .iter()
+            .find_map(|members| members.index.as_ref());
         assert_eq!(index.is_some(), map.len() > SMALL);
         assert!(index.is_none_or(|index| index.len() == map.len()));
         assert!(!map.contains_key("none"));

@@ -9,6 +9,7 @@
 mod failing;
 mod headers;
 mod ordinary;
+mod unopened;
 
 use std::sync::Arc;
 
@@ -138,6 +139,8 @@ pub(super) struct Amended {
     pub(super) findings: Vec<Finding>,
     /// The beginnings of turns in prompts that have a mark of their own behind the start anchor.
     pub(super) marks: Vec<String>,
+    /// The texts that begin a turn, with slots for what kwargs write, where prompts were found to begin it otherwise than answers do.
+    anchors: Option<Vec<String>>,
     /// The decisions that came up with them.
     pub(super) decisions: Vec<Decision>,
     /// The evidence of recorded responses, and the report of them, where there are any.
@@ -155,6 +158,7 @@ impl Amended {
             proof,
             findings: Vec::new(),
             marks: Vec::new(),
+            anchors: None,
             decisions: Vec::new(),
             evidence: Vec::new(),
             responses: None,

@@ -3,6 +3,7 @@
 //! In a marker a slot is one character that no template writes; in a pattern it is a pattern for the texts that may stand there.
 
 use super::text;
+use crate::chat_template::ANY_TEXT;
 use crate::derive::probe::{self, Call};
 
 /// Stands for the argument's key where that is written again, as in `</KEY>`.
@@ -47,6 +48,11 @@ pub(in crate::derive) fn of_call(literal: &str, call: &Call) -> String {
     literal
         .replace(&call.id, &ID.to_string())
         .replace(&call.name, &NAME.to_string())
+}
+
+/// The text with a slot for each value that was made up for a kwarg.
+pub(in crate::derive) fn of_made_up(text: &str) -> String {
+    text.replace(ANY_TEXT, &GIVEN.to_string())
 }
 
 /// The marker with a slot for each number.

@@ -14,6 +14,7 @@ mod pairs;
 mod tail;
 mod target;
 mod texts;
+mod thoughts;
 mod tokens;
 mod value_end;
 mod value_first;
@@ -65,7 +66,7 @@ fn regions(
     let ends = Ends::of(analysis, target);
     let mut fields = IndexMap::new();
     if let Some(reasoning) = &analysis.reasoning {
-        let mut field = texts::thoughts(analysis, reasoning, &ends, target, choices);
+        let mut field = thoughts::thoughts(analysis, reasoning, &ends, target, choices);
         field.open = texts::told_apart(field.open, analysis, reasoning, &ends, choices);
         if analysis.json_texts.contains(&probe::REASONING) {
             field = texts::as_json(field);
@@ -84,7 +85,7 @@ fn regions(
     }
     let further = || analysis.further.iter().filter(|_| !target.served);
     for text in further() {
-        let mut field = texts::reasoning(analysis, &text.markers, &ends, choices);
+        let mut field = thoughts::reasoning(analysis, &text.markers, &ends, choices);
         if text.is_json {
             field = texts::as_json(field);
         }

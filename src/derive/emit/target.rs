@@ -11,7 +11,7 @@ use crate::value::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct Target {
     /// True if it is for a server. Servers take three fields, stream them, and do not join texts.
-    pub(in super::super) served: bool,
+    pub(in crate::derive) served: bool,
     /// How a pattern says that the text ends.
     pub(super) text_end: &'static str,
 }

@@ -58,7 +58,7 @@ fn taken(analysis: &Analysis, calls: &ToolCalls) -> String {
             } else {
                 ""
             };
-            format!("(?!{}{end})", text::escape_loosely(word))
+            format!("(?!{}{end})", slot::pattern(word))
         })
         .collect()
 }
@@ -73,7 +73,7 @@ fn not_others(analysis: &Analysis, calls: &ToolCalls) -> String {
     let others = reasoning.chain(&analysis.content.open);
     let others = others.filter(|open| !open.trim().is_empty());
     others
-        .map(|open| format!("(?!{})", text::escape_loosely(open.trim())))
+        .map(|open| format!("(?!{})", slot::pattern(open.trim())))
         .collect()
 }
 
@@ -454,9 +454,17 @@ impl<'a> Written<'a> {
             (false, _) | (true, "") => String::new(),
             (true, sign) => format!("(?={})", text::escape(sign)),
         };
-        format!("(?={between}{behind}{end})")
+        // With nothing before it, a call would begin at any text that stands before the first of the calls.
+        let begins = match self.calls.call.0.trim().is_empty() && self.calls.body.is_json() {
+            true => JSON_BEGINS,
+            false => "",
+        };
+        format!("(?={begins}{between}{behind}{end})")
     }
 }
+
+/// A pattern that looks ahead for the arguments of a call, as an object or as the text of one.
+const JSON_BEGINS: &str = "(?=\\{\\s*[\"}]|\"\\{)";
 
 /// A pattern for the kind of a call, which the call of a message has as its first member.
 const KIND: &str = "(?:\"type\"\\s*:\\s*\"function\"\\s*,\\s*)?";

@@ -6,6 +6,7 @@ use super::split::{Split, either, source, without};
 use crate::derive::compare::pattern::{
     self, SPACE, alternatives, grouped, looks_around, without_captures,
 };
+use crate::derive::compare::slot;
 use crate::derive::compare::text::escape_loosely;
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, FieldDocument};
@@ -187,12 +188,18 @@ impl Edit {
     }
 
     fn widened(&self, delimiter: &Delimiter, before: Option<&str>) -> Option<Delimiter> {
-        let text = self.text.as_str();
-        let written = escape_loosely(text);
+        // Where a kwarg writes a part of the text, any value may stand there; but nothing tells where a text begins that it writes first.
+        let text = slot::of_made_up(&self.text);
+        let text = text.as_str();
+        if text.trim_start().starts_with(slot::GIVEN) {
+            return None;
+        }
+        let written = slot::pattern(text);
+        let is_literal = !text.contains(python::is_space) && !slot::any(text);
         match &self.how {
             How::Also if text.is_empty() => None,
             How::Also => Some(match delimiter {
-                Delimiter::Literals(literals) if !text.contains(python::is_space) => {
+                Delimiter::Literals(literals) if is_literal => {
                     if literals.iter().any(|one| one == text) {
                         return None;
                     }
@@ -276,7 +283,7 @@ impl Edit {
             };
             value.as_ref().map(json::to_string).unwrap_or_default()
         };
-        let shown = json::quote(&self.text);
+        let shown = json::quote(&slot::show(&slot::of_made_up(&self.text)));
         let side = match (&self.how, self.side) {
             (How::Lax, _) => "content_args",
             (How::IdMember, _) => "transform",

@@ -145,6 +145,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
             space: String::new(),
             spaced: false,
             parts: None,
+            filler: None,
         };
         return Ok(Analysis {
             anchor: object::anchor_before_keys(&anchor, &found.object),

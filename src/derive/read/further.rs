@@ -103,6 +103,7 @@ fn behind(
         space: text::leading(after).to_owned(),
         spaced: true,
         parts: None,
+        filler: None,
     };
     Some((markers, open[..closes_content].trim().is_empty()))
 }

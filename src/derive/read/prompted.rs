@@ -32,6 +32,7 @@ pub(in crate::derive) fn dropped(
             space: String::new(),
             spaced: true,
             parts: None,
+            filler: None,
         };
         let one = Found {
             reasoning: Some(reasoning),
@@ -122,6 +123,7 @@ pub(in crate::derive) fn closed_as_rendered(
             space: String::new(),
             spaced: true,
             parts: None,
+            filler: None,
         }),
         slot: None,
         evidence: [prompted.evidence.as_slice(), &unopened.evidence].concat(),

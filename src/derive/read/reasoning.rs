@@ -376,7 +376,7 @@ pub(super) fn rendered(
     let open = renderer
         .choices
         .choose(DecisionId::ReasoningOpen, candidates)?;
-    let reasoning = Reasoning {
+    let mut reasoning = Reasoning {
         close: close.trim().to_owned(),
         opened_by: Opener::Model,
         is_rendered: true,
@@ -385,7 +385,9 @@ pub(super) fn rendered(
         spaced: close.ends_with(char::is_whitespace),
         parts: parts(renderer, shown, &open, close),
         open,
+        filler: None,
     };
+    reasoning.filler = filler(renderer, anchor, shown, settings, &reasoning);
     let key = shown.key();
     let evidence = |decision, marker: &str| Evidence {
         decision,
@@ -459,6 +461,7 @@ fn behind(
         space: text::leading(after).to_owned(),
         spaced: true,
         parts: parts(renderer, shown, open, close),
+        filler: None,
     };
     let key = shown.key();
     let evidence = |decision, marker: &str| Evidence {
@@ -531,6 +534,23 @@ fn close_candidates<'t>(
         ));
     }
     candidates
+}
+
+/// Returns what the chat template writes in the place of a reasoning where a message has none, under any of the settings.
+fn filler(
+    renderer: &Renderer<'_>,
+    anchor: &Anchor,
+    shown: &Shown,
+    settings: &[Map],
+    reasoning: &Reasoning,
+) -> Option<String> {
+    let message = shown.dialect.write(&shown.plain);
+    settings.iter().find_map(|kwargs| {
+        let context = shown.context.under(kwargs);
+        let full = renderer.turn(&context, &message).ok()?.full;
+        let (lead, _) = anchor.turn(&full, &shown.next)?.split_once(&shown.next)?;
+        reasoning.filler_in(lead)
+    })
 }
 
 /// Returns the shortest text that stands before the content or the call in a message without reasoning, under any of the settings. Where a

@@ -24,6 +24,8 @@ pub(in crate::derive) struct Reasoning {
     pub(in crate::derive) spaced: bool,
     /// How the chat template parts a reasoning, to put markers around each part, where it does.
     pub(in crate::derive) parts: Option<Parts>,
+    /// The words in the place of a reasoning where a message has none, with the same markers around them: `<think>Skipped.</think>`.
+    pub(in crate::derive) filler: Option<String>,
 }
 
 /// The parts of a reasoning, each between markers.
@@ -65,6 +67,18 @@ pub(in crate::derive) struct Found {
 }
 
 impl Reasoning {
+    /// Returns the words that stand between the markers of a reasoning at the beginning of what a message without one has before its first part, markers and all.
+    pub(super) fn filler_in(&self, lead: &str) -> Option<String> {
+        let lead = lead.trim_start();
+        let (open, close) = (self.open.as_str(), self.close.as_str());
+        if close.is_empty() {
+            return None;
+        }
+        let (words, _) = lead.strip_prefix(open)?.split_once(close)?;
+        let end = open.len() + words.len() + close.len();
+        (!words.trim().is_empty()).then(|| lead[..end].to_owned())
+    }
+
     /// Returns the literal without the reasoning's own markers, which around nothing are an empty reasoning.
     pub(in crate::derive) fn strip(&self, literal: &str) -> String {
         if self.open.is_empty() {

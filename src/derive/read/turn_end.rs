@@ -3,6 +3,7 @@
 use super::anchor::Anchor;
 use crate::derive::choice::{self, Candidate, DecisionId};
 use crate::derive::compare::pieces::Pieces;
+use crate::derive::compare::slot;
 use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
@@ -69,6 +70,9 @@ pub(in crate::derive) fn read(
             end.before_next.push(marker);
         }
         for marker in found {
+            // Nothing tells where a text begins that a kwarg writes right behind the answer.
+            let given = marker.trim_start().strip_prefix(slot::GIVEN);
+            let marker = given.map_or_else(|| marker.clone(), str::to_owned);
             let known = end
                 .markers
                 .iter()

@@ -5,6 +5,7 @@ mod decisions;
 mod engines;
 mod inputs;
 mod pairs;
+mod prompts;
 mod renamed;
 mod turns;
 
