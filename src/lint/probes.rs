@@ -1,4 +1,4 @@
-//! What a response template makes of responses that are put together from its own delimiters. A fix is compared by them: fewer
+//! Responses that are put together from the delimiters of a response template, and what it makes of them. A fix is compared by them: fewer
 //! findings are worth nothing if a response that was read right is not any more.
 
 use crate::parser::parse_response;
@@ -14,7 +14,7 @@ const MANY: usize = 512;
 /// How many of the texts that a delimiter matches are tried.
 const SAMPLES: usize = 3;
 
-/// What may stand between a text and a marker, and behind the last one.
+/// The white space that may stand between a text and a marker, and behind the last one.
 const SPACES: [&str; 3] = ["", "\n", "\n\n"];
 
 /// Responses, and what a response template makes of each.
@@ -136,7 +136,7 @@ fn written(pattern: Option<&Pattern>) -> Vec<String> {
     }
 }
 
-/// What a region of the field may have in it. The number tells regions apart.
+/// A text that a region of the field may have in it. The number tells regions apart.
 fn body(field: &Field, number: usize) -> String {
     match field.content.name() {
         "json" => format!(r#"{{"name": "fn{number}", "arguments": {{"k": "va{number}"}}}}"#),

@@ -61,7 +61,7 @@ const BARE: &str = r"\Z";
 /// The very end, with the line feed before it that `$` also allows there.
 const TAKING: &str = r"\n?\Z";
 
-/// What may stand for `$`, and the pattern with it. Where `$` ends a marker, the marker has to be found before a final line feed still.
+/// The end that may stand for `$`, and the pattern with it. Where `$` ends a marker, the marker has to be found before a final line feed still.
 fn instead(delimiter: &Delimiter<'_>) -> Option<(&'static str, String)> {
     let source = delimiter.pattern.source();
     let bare = facts::without_dollar(source)?;
