@@ -299,6 +299,18 @@ mod tests {
     }
 
     #[test]
+    fn json_is_broken_between_members_and_not_in_strings() {
+        let text = "```json\n{\"open\": \"<a b>\", \"close\": \"a string that no line has room for\", \"c\": 1}\n```\n";
+        let plain = anstream::adapter::strip_str(&render(text, Some(24))).to_string();
+        insta::assert_snapshot!(plain, @r#"
+            {"open": "<a b>",
+              "close":
+              "a string that no line has room for",
+              "c": 1}
+        "#);
+    }
+
+    #[test]
     fn nothing_acts_upon_the_terminal() {
         let text = render(
             "a \u{1b}]0;x\u{7} `\u{1b}[2J`\n\n```\n\u{1b}[2J\n```\n",

@@ -85,6 +85,7 @@ pub(crate) fn refuse_source(path: &Path, source: &Path) -> Result<(), Problem> {
 }
 
 /// Fails if a file is there that is not what is to be written: it was named by mistake, as what is read may be. An empty one is as good as none.
+#[cfg(feature = "tui")]
 pub(crate) fn refuse_other(
     path: &Path,
     is_such: impl Fn(&str) -> bool,
