@@ -260,7 +260,7 @@ fn read(
 
 /// The answer to a line that was not kept.
 fn too_long(longest: Size) -> Answer {
-    let message = format!("the line is longer than the limit of {longest} bytes");
+    let message = format!("the line is longer than the limit of {} bytes", longest.0);
     let error = wire::error("input", &message);
     Answer {
         line: wire::line(wire::object([("error", Value::Object(error))])),

@@ -7,13 +7,15 @@ use std::borrow::Cow;
 
 use obverse::lint;
 
-/// The files of sections: each begins with a line `## CODE`, and the line of emphasis after it says which verbs tell the code.
-const FILES: [&str; 6] = [
+/// The files of sections: each begins with a line `## CODE`, or `## CODE, CODE` where several say nearly the same, and the line of
+/// emphasis after it says which verbs tell the code.
+const FILES: [&str; 7] = [
     include_str!("../../docs/codes/derive.md"),
     include_str!("../../docs/codes/convert.md"),
     include_str!("../../docs/codes/check.md"),
     include_str!("../../docs/codes/grammar.md"),
     include_str!("../../docs/codes/hub.md"),
+    include_str!("../../docs/codes/parse.md"),
     include_str!("../../docs/codes/errors.md"),
 ];
 
@@ -165,17 +167,20 @@ pub(crate) fn nearest(code: &str) -> Option<&'static str> {
     super::near::nearest(code, all().iter().map(|page| page.code))
 }
 
-/// The sections of a file.
+/// The sections of a file. One that is about several codes is the page of each.
 fn sections(file: &'static str) -> impl Iterator<Item = Page> {
-    file.split(HEADING).skip(1).filter_map(|section| {
-        let (code, body) = section.split_once('\n')?;
+    let sections = file.split(HEADING).skip(1).filter_map(|section| {
+        let (codes, body) = section.split_once('\n')?;
         // The first paragraph says who tells it.
         let summary = body.trim_start().split("\n\n").nth(1)?;
         let summary = summary.trim().replace('\n', " ");
-        Some(Page {
+        Some((codes, summary, body.trim_end()))
+    });
+    sections.flat_map(|(codes, summary, body)| {
+        codes.split(", ").map(move |code| Page {
             code,
-            summary: summary.into(),
-            text: format!("## {code}\n{}\n", body.trim_end()).into(),
+            summary: summary.clone().into(),
+            text: format!("## {code}\n{body}\n").into(),
             tellers: &[],
         })
     })
@@ -188,9 +193,11 @@ mod tests {
     #[test]
     fn every_section_is_a_page_with_all_its_parts() {
         for file in FILES {
-            let headings = file.lines().filter(|line| line.starts_with("## ")).count();
+            let headings = file.lines().filter_map(|line| line.strip_prefix("## "));
+            let codes: Vec<&str> = headings.flat_map(|codes| codes.split(", ")).collect();
             let pages: Vec<Page> = sections(file).collect();
-            assert_eq!(pages.len(), headings);
+            let paged: Vec<&str> = pages.iter().map(|page| page.code).collect();
+            assert_eq!(paged, codes);
             for page in pages {
                 assert!(page.text.contains("\n\n*`obverse"), "{page:?}");
                 assert!(page.summary.ends_with('.'), "{page:?}");

@@ -14,7 +14,7 @@ use super::mistaken::{chat_template, is_chat_template};
 use super::problem::{Document, Problem};
 use super::progress::Progress;
 use super::quoted::as_argument;
-use super::replace::{refuse_protected, replace_or_force};
+use super::replace::{refuse_protected, refuse_source, replace_or_force};
 use super::shape::Shape;
 use super::source::SourceArgs;
 use super::status::Status;
@@ -184,6 +184,7 @@ impl Destination {
     /// Writes the result, or prints it.
     fn store(&self, args: &Args, key: &str, value: &Value, report: &Value) -> Result<(), Stop> {
         if let Some(path) = args.report.as_deref().filter(|path| !input::is_stdin(path)) {
+            refuse_source(path, &self.file)?;
             replace_or_force(path, &wire::pretty(report), args.force)?;
         }
         if args.write {

@@ -43,6 +43,7 @@ const CODE: Completed = Completed {
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let is_json = args.shape.is_json();
     if let Some(code) = &args.code {
+        let code = bare(code);
         let page = codes::page(code).ok_or_else(|| unknown(code))?;
         match is_json {
             true => output::print_json(&wire::pretty(&Value::Object(parts(&page))))?,
@@ -62,6 +63,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         output::print_long(&width::fit(&list(), width::of_results()))?;
     }
     Ok(Status::Done)
+}
+
+/// The code as it is written in a finding, without the severity around it.
+fn bare(text: &str) -> &str {
+    let code = text.trim().trim_end_matches(':');
+    let inner = code.strip_suffix(']').and_then(|code| code.split_once('['));
+    inner.map_or(code, |(_, code)| code)
 }
 
 /// The members of a code in a list.

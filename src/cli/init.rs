@@ -15,13 +15,16 @@ use super::replace::{refuse_protected, replace_or_force};
 use super::shape::ShapeArgs;
 use super::status::Status;
 use super::stop::Stop;
-use super::{input, output, project, wire};
+use super::{input, output, project, template, wire};
 
 /// The placeholder in patterns for the name of a response template.
 const NAME: &str = "{name}";
 
 /// Where `obverse new` makes fixtures when there are none yet.
 const FIXTURES: &str = "fixtures/{name}/*";
+
+/// Where it makes those of a model, whose response template is called like that of every other model: in the model's folder.
+const OF_MODEL: &str = "fixtures";
 
 /// Write an obverse.toml for what lies in a folder
 ///
@@ -169,17 +172,32 @@ impl FolderContents {
 
     /// The entries of the file, each with its response templates.
     fn entries(&self) -> Vec<Entry> {
+        let only = match (&*self.response_templates, &*self.chat_templates) {
+            ([_], [chat]) if !chat.as_os_str().is_empty() => Some(slashed(chat)),
+            _ => None,
+        };
         let entry = |path: &PathBuf| {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            let fixtures =
-                nearest(path, &name, &self.fixtures).map(|place| match place.ends_with(".jsonl") {
-                    true => place,
-                    false => place + "/*",
-                });
+            let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            let is_model = is_config(path);
+            let place = match is_model {
+                true => of_model(&folder, &self.fixtures),
+                false => nearest(path, &name, &self.fixtures),
+            };
+            let fixtures = place.map(|place| match place.ends_with(".jsonl") {
+                true => place,
+                false => place + "/*",
+            });
+            let chat = match is_model {
+                true => None,
+                // Where there is one of each they are taken to belong together, whatever they are called.
+                false => nearest(path, &name, &self.chat_templates).or_else(|| only.clone()),
+            };
             Entry {
-                files: vec![slashed(path)],
-                folder: path.parent().unwrap_or(Path::new("")).to_owned(),
-                chat_template: nearest(path, &name, &self.chat_templates),
+                files: vec![globset::escape(&slashed(path))],
+                chat_template: chat,
+                is_model,
+                folder,
                 lacks: fixtures.is_none(),
                 fixtures,
                 has_reports: self
@@ -192,7 +210,10 @@ impl FolderContents {
         // Those that have no fixtures yet are to have them where others of the folder have theirs.
         let neighbour = |entry: &Entry| {
             let mut alike = all.iter().filter(|other| {
-                other.folder == entry.folder && other.chat_template == entry.chat_template
+                !entry.is_model
+                    && !other.is_model
+                    && other.folder == entry.folder
+                    && other.chat_template == entry.chat_template
             });
             alike.find_map(|other| other.fixtures.clone())
         };
@@ -201,7 +222,9 @@ impl FolderContents {
             let mut entry = one.clone();
             entry.fixtures = entry.fixtures.or_else(|| neighbour(one));
             let is_like = |other: &&mut Entry| {
-                other.folder == entry.folder
+                !entry.is_model
+                    && !other.is_model
+                    && other.folder == entry.folder
                     && other.chat_template == entry.chat_template
                     && other.fixtures == entry.fixtures
             };
@@ -236,6 +259,49 @@ struct Entry {
     /// True if some of its response templates have no fixtures.
     lacks: bool,
     has_reports: bool,
+    /// True if it is for the configuration of a model.
+    is_model: bool,
+}
+
+impl Entry {
+    /// The glob for its fixtures, also where there are none yet.
+    fn fixtures_glob(&self) -> String {
+        let made = || match self.is_model {
+            true => globset::escape(&slashed(&self.folder.join(OF_MODEL))) + "/*",
+            false => FIXTURES.to_owned(),
+        };
+        self.fixtures.clone().unwrap_or_else(made)
+    }
+
+    /// A pattern as people read it: of one response template, with its name.
+    fn told(&self, pattern: &str) -> String {
+        match &*self.files {
+            [file] if !file.contains('*') => {
+                let name = Path::new(file).file_stem().unwrap_or_default();
+                pattern.replace(NAME, &name.to_string_lossy())
+            }
+            _ => pattern.to_owned(),
+        }
+    }
+}
+
+/// Returns true if a response template is one in the configuration of a model.
+fn is_config(path: &Path) -> bool {
+    path.file_name()
+        .is_some_and(|file| file == template::CONFIG)
+}
+
+/// The fixtures of a model, as a glob: those in its folder, or those that are called after it.
+fn of_model(folder: &Path, places: &[PathBuf]) -> Option<String> {
+    let called =
+        |place: &&PathBuf| folder.file_name().is_some() && place.file_stem() == folder.file_name();
+    let inside =
+        |place: &&PathBuf| place.parent() == Some(folder) || **place == folder.join(OF_MODEL);
+    let place = places
+        .iter()
+        .find(inside)
+        .or_else(|| places.iter().find(called))?;
+    Some(globset::escape(&slashed(place)))
 }
 
 /// Returns true if a file of lines holds fixtures: each has a response.
@@ -297,11 +363,7 @@ fn written(entries: &[Entry]) -> String {
         if let Some(chat) = &entry.chat_template {
             out.push_str(&format!("chat_template = {}\n", quoted(chat)));
         }
-        let fixtures = entry
-            .fixtures
-            .clone()
-            .unwrap_or_else(|| FIXTURES.to_owned());
-        out.push_str(&format!("fixtures = {}\n", list(&[fixtures])));
+        out.push_str(&format!("fixtures = {}\n", list(&[entry.fixtures_glob()])));
     }
     out.push_str(
         "\n[lint]\n# Warnings of `obverse lint` fail a check as well. A finding that is meant is allowed by an entry [[lint.allow]], with a reason.\n\
@@ -327,15 +389,15 @@ fn told(file: &Path, entries: &[Entry], chat_templates: &[PathBuf]) -> String {
         let chat = entry
             .chat_template
             .as_deref()
-            .map_or_else(|| unnamed(entry, chat_templates), str::to_owned);
-        let fixtures = entry.fixtures.as_deref();
+            .map_or_else(|| unnamed(entry, chat_templates), |chat| entry.told(chat));
+        let fixtures = entry.fixtures.as_deref().map(|glob| entry.told(glob));
         out.push_str(&format!(
             "\n  {}\n    chat template  {chat}\n",
             entry.files.join(", ")
         ));
         out.push_str(&format!(
             "    fixtures       {}\n",
-            fixtures.unwrap_or("none yet")
+            fixtures.as_deref().unwrap_or("none yet")
         ));
     }
     out.push_str(if entries.iter().all(|entry| !entry.lacks) {

@@ -127,7 +127,11 @@ pub(crate) fn read_at_most(
         .read_to_end(&mut bytes)
         .map_err(|error| unreadable(path, &error))?;
     if bytes.len() as u64 > most.0 {
-        let message = format!("{} is longer than the limit of {most} bytes", name(path));
+        let message = format!(
+            "{} is longer than the limit of {} bytes",
+            name(path),
+            most.0
+        );
         return Err(Problem::failed("limit", message).with_hint(hint));
     }
     String::from_utf8(bytes).map_err(|error| {

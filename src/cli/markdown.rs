@@ -39,6 +39,8 @@ struct Page {
     is_strong: bool,
     is_faint: bool,
     is_code: bool,
+    /// True in code that is JSON, which means the same on more lines.
+    is_json: bool,
     is_heading: bool,
     is_table: bool,
     /// How deep in lists.
@@ -74,8 +76,10 @@ impl Page {
             Tag::Heading { .. } => self.is_heading = true,
             Tag::Strong => self.is_strong = true,
             Tag::Emphasis => self.is_faint = true,
-            Tag::CodeBlock(CodeBlockKind::Fenced(_) | CodeBlockKind::Indented) => {
-                self.is_code = true
+            Tag::CodeBlock(kind) => {
+                self.is_code = true;
+                self.is_json =
+                    matches!(kind, CodeBlockKind::Fenced(language) if &**language == "json");
             }
             Tag::List(_) => self.depth += 1,
             Tag::Table(_) => {
@@ -142,10 +146,35 @@ impl Page {
             let shown = escape::line(line);
             let styled = match shown.strip_prefix("$ ") {
                 Some(command) => paint(DIM, "$ ") + &paint(BOLD, command),
+                None if self.is_json => self.json(&shown),
                 None => shown.into_owned(),
             };
             self.out.push_str(&format!("{INDENT}{styled}\n"));
         }
+    }
+
+    /// A line of JSON, broken at spaces outside of strings where it is too long. A string that no line has room for stays whole.
+    fn json(&self, line: &str) -> String {
+        let room = self.columns.saturating_sub(INDENT.len());
+        let start = line.len() - line.trim_start().len();
+        let mut out = line[..start].to_owned();
+        let mut column = start;
+        for (index, piece) in json_pieces(&line[start..]).into_iter().enumerate() {
+            let width = display_width(piece);
+            if index > 0 {
+                if column + 1 + width > room {
+                    let further = format!("\n{INDENT}{}  ", &line[..start]);
+                    column = start + 2;
+                    out.push_str(&further);
+                } else {
+                    out.push(' ');
+                    column += 1;
+                }
+            }
+            out.push_str(piece);
+            column += width;
+        }
+        out
     }
 
     /// The paragraph that is under way, after `start`; of an item no empty line follows.
@@ -203,6 +232,26 @@ fn each_word(text: &str, style: anstyle::Style) -> String {
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
+/// The parts of a line of JSON between spaces, those in strings aside.
+fn json_pieces(line: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let (mut start, mut in_string, mut is_escaped) = (0, false, false);
+    for (at, c) in line.char_indices() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = in_string,
+            '"' => in_string = !in_string,
+            ' ' if !in_string => {
+                pieces.push(&line[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    pieces.push(&line[start..]);
+    pieces
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,6 +295,18 @@ mod tests {
         - and a b there obverse
           derive x --explain
           --out-dir y
+        "#);
+    }
+
+    #[test]
+    fn json_is_broken_between_members_and_not_in_strings() {
+        let text = "```json\n{\"open\": \"<a b>\", \"close\": \"a string that no line has room for\", \"c\": 1}\n```\n";
+        let plain = anstream::adapter::strip_str(&render(text, Some(24))).to_string();
+        insta::assert_snapshot!(plain, @r#"
+            {"open": "<a b>",
+              "close":
+              "a string that no line has room for",
+              "c": 1}
         "#);
     }
 

@@ -81,6 +81,7 @@ use clap::{Parser, Subcommand};
 
 use color::Color;
 use obverse::hub::Wanted;
+use obverse::value::Value;
 use pager::PagerArgs;
 use problem::Problem;
 use status::Status;
@@ -172,6 +173,7 @@ fn run_verb(arguments: &[OsString]) -> Status {
             return usage(&error);
         }
     };
+    output::reset();
     cli.color.apply();
     cli.verbosity.apply();
     cli.pager.apply();
@@ -208,19 +210,34 @@ fn run_verb(arguments: &[OsString]) -> Status {
         Ok(status) => status,
         Err(Stop::Problem(problem)) => {
             problem.show();
+            // Who reads JSON gets some, also where there is no result.
+            if problem.status == Status::Failed && asks_for_json(arguments) && !output::is_begun() {
+                let error = wire::object([("error", problem.to_value())]);
+                let _ = output::print_json(&wire::pretty(&Value::Object(error)));
+            }
             problem.status
         }
         // Whoever read the results has read enough.
         Err(Stop::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Status::Done,
-        Err(Stop::Output(error)) => {
-            Problem::failed(
-                "output",
-                format!("cannot write to standard output: {error}"),
-            )
-            .show();
-            Status::Failed
-        }
+        Err(Stop::Output(error)) => unwritten(&error),
     }
+}
+
+/// Returns true if `--format json` is among the arguments. That verbs whose results are always JSON have it as their default does not
+/// count.
+fn asks_for_json(arguments: &[OsString]) -> bool {
+    let has = |name: &str| arguments.iter().any(|one| one == name);
+    let is_asked = |pair: &[OsString]| pair[0] == "--format" && pair[1] == "json";
+    // Lines are written as they come, and end where they end.
+    let is_lines = has("--jsonl") || has("--events");
+    !is_lines && (arguments.windows(2).any(is_asked) || has("--format=json"))
+}
+
+/// Tells that the results cannot be written.
+fn unwritten(error: &std::io::Error) -> Status {
+    let message = format!("cannot write to standard output: {error}");
+    Problem::failed("output", message).show();
+    Status::Failed
 }
 
 /// Help and version go to standard output, a usage error to standard error.
@@ -230,7 +247,9 @@ fn usage(error: &clap::Error) -> Status {
         output::tell_always(&text.ansi().to_string());
         Status::Failed
     } else {
-        output::help(&text.ansi().to_string());
-        Status::Done
+        match output::help(&text.ansi().to_string()) {
+            Ok(()) => Status::Done,
+            Err(error) => unwritten(&error),
+        }
     }
 }

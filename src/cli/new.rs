@@ -121,6 +121,13 @@ fn of_template(
         .clone()
         .or_else(|| workspace.project.as_ref()?.fixture_place(path))
         .unwrap_or_else(|| {
+            // The fixtures of a model lie in its folder, where `check` finds them to be the model's.
+            if path
+                .file_name()
+                .is_some_and(|file| file == template::CONFIG)
+            {
+                return path.with_file_name("fixtures");
+            }
             // A response template that was given may be called anything.
             let given = args.template.as_ref().and(args.names.first());
             let name = match given {
@@ -281,7 +288,11 @@ fn template(name: &str, named: &[PathBuf]) -> Result<PathBuf, Problem> {
         .find(|path| path.is_file());
     let is_there = |path: &PathBuf| template::open(path).is_ok();
     let found = named.iter().find(is_it).cloned();
-    found.or_else(|| file.filter(is_there)).ok_or_else(|| {
+    // A model folder is meant by the response template in its configuration, also where it has a chat template as well.
+    let config = Path::new(name).join(template::CONFIG);
+    let config = Some(config).filter(|config| config.is_file());
+    let found = found.or_else(|| file.or(config).filter(is_there));
+    found.ok_or_else(|| {
         let path = Path::new(name);
         if template::is_source(path) {
             let message = format!("{name} is a chat template, and fixtures belong to a response template");

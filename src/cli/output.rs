@@ -2,11 +2,30 @@
 
 use std::fs::Metadata;
 use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::color::{DIM, paint};
 use super::pager::{self, Stream};
 use super::verbosity::{self, Verbosity};
 use super::{escape, width};
+
+/// True once results have been written.
+static IS_BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// Returns true if results have been written, or have begun to be.
+pub(crate) fn is_begun() -> bool {
+    IS_BEGUN.load(Ordering::Relaxed)
+}
+
+/// Remembers that results are written.
+pub(crate) fn begin() {
+    IS_BEGUN.store(true, Ordering::Relaxed);
+}
+
+/// Forgets results of another run in the same process.
+pub(crate) fn reset() {
+    IS_BEGUN.store(false, Ordering::Relaxed);
+}
 
 /// Takes it for no error that the reader of the results has read enough: how the verb ends does not depend on that.
 fn read_enough(done: io::Result<()>) -> io::Result<()> {
@@ -98,6 +117,7 @@ pub(crate) fn is_told_on_screen() -> bool {
 }
 
 fn print(text: &str) -> io::Result<()> {
+    begin();
     let mut out = results();
     read_enough(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
@@ -113,6 +133,7 @@ pub(crate) fn print_json(text: &str) -> io::Result<()> {
 
 /// Results that `write` writes, for those that are not to be in memory as a whole.
 pub(crate) fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    begin();
     let mut out = results();
     read_enough(write(&mut out).and_then(|()| out.flush()))
 }
@@ -132,6 +153,7 @@ pub(crate) fn print_long(text: &str) -> io::Result<()> {
 
 /// Styled text on standard output, as it is. Text from outside must have been escaped.
 pub(crate) fn print_styled(text: &str) -> io::Result<()> {
+    begin();
     let mut out = anstream::stdout().lock();
     read_enough(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
@@ -180,6 +202,6 @@ pub(crate) fn tell_always(text: &str) {
 }
 
 /// Help that was asked for.
-pub(crate) fn help(text: &str) {
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+pub(crate) fn help(text: &str) -> io::Result<()> {
+    print_styled(text)
 }

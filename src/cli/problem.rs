@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Level, Origin, Renderer, Snippet};
 use obverse::diagnostic::{Diagnostic, Severity};
+use obverse::value::Value;
 
 use super::status::Status;
 use super::{escape, output, width};
@@ -88,6 +89,29 @@ impl Problem {
     pub(crate) fn code(&self) -> String {
         let first = self.diagnostics.first();
         first.map_or_else(String::new, |first| first.code.to_string())
+    }
+
+    /// Its first diagnostic for programs: `kind`, `message`, and where they are known `hint` and `file`.
+    pub(crate) fn to_value(&self) -> Value {
+        let first = self.diagnostics.first();
+        let text = |text: Option<&str>| text.map(Value::from);
+        let members = [
+            ("kind", text(first.map(|first| first.code))),
+            ("message", text(first.map(|first| first.message.as_str()))),
+            ("hint", text(first.and_then(|first| first.hint.as_deref()))),
+            (
+                "file",
+                text(
+                    self.document
+                        .as_ref()
+                        .map(|document| document.name.as_str()),
+                ),
+            ),
+        ];
+        let known = members
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.to_owned(), value?)));
+        Value::Object(known.collect())
     }
 
     /// Everything that it says, in lines without a place.

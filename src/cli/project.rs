@@ -32,6 +32,8 @@ pub(crate) struct Workspace<'a> {
     source: &'a SourceArgs,
     /// The chat template that was given.
     pub(crate) given: Option<ChatTemplateSource>,
+    /// The file of the project, where there is one.
+    pub(crate) file: Option<PathBuf>,
     /// The document, read; `None` where there is none.
     pub(crate) project: Option<Project>,
 }
@@ -48,12 +50,15 @@ impl ProjectArgs {
             .filter_map(|(given, name)| given.then_some(name))
     }
 
+    /// The `obverse.toml` that counts, where there is one.
+    pub(crate) fn file(&self) -> Option<PathBuf> {
+        let given = self.config.clone();
+        given.or_else(|| Project::find(Path::new(".")))
+    }
+
     /// Reads the `obverse.toml` that counts, and the chat template that was given.
     pub(crate) fn open(&self) -> Result<Workspace<'_>, Problem> {
-        let config = match &self.config {
-            Some(path) => Some(path.clone()),
-            None => Project::find(Path::new(".")),
-        };
+        let config = self.file();
         let given = match &self.chat_template {
             Some(path) => Some(self.source.open(path)?.source),
             None => None,
@@ -62,6 +67,7 @@ impl ProjectArgs {
             source: &self.source,
             given,
             project: config.as_deref().map(read).transpose()?,
+            file: config,
         })
     }
 
@@ -90,6 +96,16 @@ impl Workspace<'_> {
     /// The folder that `obverse.toml` lies in.
     pub(crate) fn root(&self) -> Option<&Path> {
         self.project.as_ref().map(Project::root)
+    }
+
+    /// The next step where `obverse.toml` names no response template.
+    pub(crate) fn nothing_named(&self) -> &'static str {
+        match self.project {
+            Some(_) => {
+                "no file matches the `files` of obverse.toml: `obverse init --print` shows what lies in this folder"
+            }
+            None => "give response templates, or name them in an obverse.toml",
+        }
     }
 
     /// The response templates that `obverse.toml` names.

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use obverse::check::FileChange;
+use obverse::diagnostic::Diagnostic;
 
 use super::input;
 use super::problem::Problem;
+use super::template::CONFIG;
 
 /// The beginning of every page.
 const PAGE: &[u8] = b"<!DOCTYPE html";
@@ -70,13 +72,35 @@ pub(crate) fn replace_page(path: &Path, page: &str, force: bool) -> Result<(), P
 /// Fails if a file that is to be written is one that is read.
 pub(crate) fn refuse_source(path: &Path, source: &Path) -> Result<(), Problem> {
     let real = |path: &Path| fs::canonicalize(path).ok();
-    match real(path) {
-        Some(file) if Some(&file) == real(source).as_ref() => {
-            let hint = "name another file";
-            Err(refused(path, "is what is read").with_hint(hint))
-        }
-        _ => Ok(()),
+    let Some(file) = real(path) else {
+        return Ok(());
+    };
+    // Of a model folder these are read.
+    let inside = ["chat_template.jinja", CONFIG].map(|name| source.join(name));
+    let mut read = std::iter::once(source).chain(inside.iter().map(PathBuf::as_path));
+    if read.any(|read| real(read).as_ref() == Some(&file)) {
+        return Err(refused(path, "is what is read").with_hint("name another file"));
     }
+    Ok(())
+}
+
+/// Fails if a file is there that is not what is to be written: it was named by mistake, as what is read may be. An empty one is as good as none.
+#[cfg(feature = "tui")]
+pub(crate) fn refuse_other(
+    path: &Path,
+    is_such: impl Fn(&str) -> bool,
+    what: &str,
+    hint: &str,
+) -> Result<(), Problem> {
+    let is_file = fs::metadata(path).is_ok_and(|there| there.is_file());
+    let Some(text) = is_file.then(|| fs::read(path).ok()).flatten() else {
+        return Ok(());
+    };
+    let text = String::from_utf8_lossy(&text);
+    if text.trim().is_empty() || is_such(&text) {
+        return Ok(());
+    }
+    Err(refused(path, &format!("is there and is no {what}")).with_hint(hint))
 }
 
 /// Fails if a file must not be written without `--force`, before any work is done.
@@ -118,12 +142,36 @@ fn refused(path: &Path, why: &str) -> Problem {
 }
 
 fn replace_anyway(path: &Path, text: &str) -> Result<(), Problem> {
+    let others = other_names(path);
     write(path, text).map_err(|error| {
         Problem::failed(
             "unwritable",
             format!("cannot write {}: {error}", input::name(path)),
         )
-    })
+    })?;
+    if others > 0 {
+        let name = input::name(path);
+        let message =
+            format!("{name} was a hard link: the file keeps its old text under its other names");
+        let hint = "if they are to stay one file, write to a copy and copy its text into the file";
+        Problem::of(Diagnostic::warning("hard-link", message).with_hint(hint)).show();
+    }
+    Ok(())
+}
+
+/// How many other names a file has. They go on to name the old file, since what is written takes its place under one name.
+#[cfg(unix)]
+fn other_names(path: &Path) -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let there = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+    there.map_or(0, |there| there.nlink().saturating_sub(1))
+}
+
+/// Nothing is known here of other names.
+#[cfg(not(unix))]
+fn other_names(_: &Path) -> u64 {
+    0
 }
 
 /// Makes a folder that is not there yet, and those around it.

@@ -189,8 +189,22 @@ pub(crate) fn ignored(
         .flat_map(|(_, template)| template.variables())
         .map(String::as_str)
         .collect();
-    let unread = given.keys().filter(|name| !read.contains(&name.as_str()));
+    let unread = given.keys().filter(|name| {
+        let name = name.as_str();
+        GIVEN.contains(&name) || !read.contains(&name)
+    });
     let told = unread.map(|name| {
+        if GIVEN.contains(&name.as_str()) {
+            let message = format!(
+                "`{name}` is no variable of the chat template's own, so {} changes nothing",
+                spelled(name)
+            );
+            let hint = format!(
+                "`obverse render` has --{} for it, and a line of --jsonl has `{name}` beside `kwargs`",
+                name.replace('_', "-")
+            );
+            return Diagnostic::warning("ignored-kwarg", message).with_hint(hint);
+        }
         let kwargs = read.iter().copied().filter(|known| !GIVEN.contains(known));
         let hint = match near::nearest(name, kwargs) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -203,6 +217,58 @@ pub(crate) fn ignored(
         Diagnostic::warning("ignored-kwarg", message).with_hint(hint)
     });
     told.collect()
+}
+
+/// A conversation that is rendered.
+pub(crate) struct Conversation {
+    pub(crate) messages: Vec<Value>,
+    pub(crate) kwargs: Map,
+}
+
+/// Reads the conversation that --messages names: a list, or an object with messages and kwargs. Those that are given come before its own.
+pub(crate) fn conversation(
+    path: Option<&Path>,
+    opened: &Opened,
+    given: Map,
+) -> Result<Conversation, Problem> {
+    let Some(path) = path else {
+        return Ok(Conversation {
+            messages: Vec::new(),
+            kwargs: given,
+        });
+    };
+    let (value, text) = input::read_json(path)?;
+    let wrong = |message: String| {
+        let start = text.len() - text.trim_start().len();
+        Problem::of(Diagnostic::error("wrong-type", message).with_span(start..start + 1))
+            .about(Document::new(input::name(path), text.as_str()))
+    };
+    let (messages, own) = match value {
+        Value::Object(mut members) if members.contains_key("messages") => {
+            let own = match members.shift_remove("kwargs") {
+                None | Some(Value::Null) => Map::new(),
+                Some(Value::Object(own)) => own,
+                Some(other) => {
+                    let message = format!("kwargs must be an object, not {}", other.json_kind());
+                    return Err(wrong(message));
+                }
+            };
+            (members.shift_remove("messages").unwrap_or(Value::Null), own)
+        }
+        other => (other, Map::new()),
+    };
+    let Value::Array(messages) = messages else {
+        let message = format!("the messages must be a list, not {}", messages.json_kind());
+        return Err(wrong(message));
+    };
+    for found in ignored(&opened.source, &own, |name| {
+        format!("`{name}` in the kwargs of {}", input::name(path))
+    }) {
+        Problem::of(found).show();
+    }
+    let mut kwargs = own;
+    kwargs.extend(given);
+    Ok(Conversation { messages, kwargs })
 }
 
 fn special_token(text: &str) -> Result<(String, String), String> {

@@ -19,7 +19,7 @@ use super::problem::{Document, Problem};
 use super::quoted::as_argument;
 
 /// The configuration in a model folder.
-const CONFIG: &str = "tokenizer_config.json";
+pub(crate) const CONFIG: &str = "tokenizer_config.json";
 
 /// A response template that was read.
 pub(crate) struct Opened {

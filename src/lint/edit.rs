@@ -1,9 +1,11 @@
 //! Applying fixes. A fix is worth something only if it leaves fewer findings than there were: what is right for transformers may be
-//! what another engine refuses.
+//! what another engine refuses. Nor may it make a response be read worse, see [`Probes`].
 
 use crate::diagnostic::{Diagnostic, Fix, Severity};
 use crate::response_template::config;
+use crate::value::json::quote;
 
+use super::probes::Probes;
 use super::{Options, findings};
 
 /// One fix can make room for another; after so many there is nothing more to gain.
@@ -20,7 +22,7 @@ pub struct Fixed {
 }
 
 /// Applies the fixes of all findings, and of what they lead to, one after the other. Each leaves fewer findings than there were,
-/// and none makes an error of what was none.
+/// none makes an error of what was none, and none makes a response that is made of the delimiters be read worse.
 pub fn fix(text: &str, options: &Options<'_>) -> Fixed {
     fix_where(text, options, &|_| true)
 }
@@ -37,13 +39,21 @@ pub fn fix_where(
     };
     let mut found = findings(text, options);
     for _ in 0..MANY {
+        if found.iter().all(|found| found.fix.is_none()) {
+            break;
+        }
+        let probes = Probes::of(&fixed.text);
         let mended = found
             .iter()
             .filter(|found| is_wanted(found))
             .find_map(|one| {
                 let fix = one.fix.as_ref()?;
                 let tried = try_fix(&fixed.text, fix, options)?;
-                is_better(&found, &tried.found).then(|| (one.clone(), tried))
+                let is_good = is_better(&found, &tried.found)
+                    && probes
+                        .as_ref()
+                        .is_none_or(|probes| probes.worse(&tried.text).is_none());
+                is_good.then(|| (one.clone(), tried))
             });
         let Some((diagnostic, tried)) = mended else {
             break;
@@ -55,32 +65,53 @@ pub fn fix_where(
     fixed
 }
 
-/// Takes back each fix that would not leave fewer findings, and says in its hint what it would lead to.
+/// Takes back each fix that would not leave fewer findings, or with which a response would be read worse, and says in its hint what it
+/// would lead to.
 pub(super) fn withdraw(text: &str, options: &Options<'_>, found: &mut [Diagnostic]) {
+    if found.iter().all(|found| found.fix.is_none()) {
+        return;
+    }
+    let probes = Probes::of(text);
     let before = found.to_vec();
+    // A fix that is worse alone may be good after another one, as all together are made.
+    let mut together: Option<Fixed> = None;
     for diagnostic in found {
-        let Some(fix) = &diagnostic.fix else { continue };
-        let tried = try_fix(text, fix, options);
-        if tried
-            .as_ref()
-            .is_some_and(|tried| is_better(&before, &tried.found))
-        {
-            continue;
-        }
+        let Some(own) = &diagnostic.fix else { continue };
+        let tried = try_fix(text, own, options);
+        let reason = match &tried {
+            Some(tried) if is_better(&before, &tried.found) => {
+                let worse = probes.as_ref().and_then(|probes| probes.worse(&tried.text));
+                let Some(response) = worse else { continue };
+                let all = together.get_or_insert_with(|| fix(text, options));
+                let is_it = |one: &Diagnostic| {
+                    one.code == diagnostic.code && one.place.path == diagnostic.place.path
+                };
+                if all.applied.iter().any(is_it) {
+                    continue;
+                }
+                Some(format!(
+                    "the response {} would be read worse",
+                    quote(response)
+                ))
+            }
+            Some(tried) => {
+                new_code(&before, &tried.found).map(|code| format!("it would lead to `{code}`"))
+            }
+            None => None,
+        };
         diagnostic.fix = None;
-        let count =
-            |all: &[Diagnostic], code: &str| all.iter().filter(|found| found.code == code).count();
-        let new = tried.as_ref().and_then(|tried| {
-            let mut after = tried.found.iter();
-            after.find(|found| count(&tried.found, found.code) > count(&before, found.code))
-        });
-        if let (Some(hint), Some(new)) = (&mut diagnostic.hint, new) {
-            hint.push_str(&format!(
-                "; it is not done for you, as it would lead to `{}`",
-                new.code
-            ));
+        if let (Some(hint), Some(reason)) = (&mut diagnostic.hint, reason) {
+            hint.push_str(&format!("; it is not done for you, as {reason}"));
         }
     }
+}
+
+/// The code of a finding of which there are more after a fix than before.
+fn new_code(before: &[Diagnostic], after: &[Diagnostic]) -> Option<&'static str> {
+    let count =
+        |all: &[Diagnostic], code: &str| all.iter().filter(|found| found.code == code).count();
+    let mut codes = after.iter().map(|found| found.code);
+    codes.find(|code| count(after, code) > count(before, code))
 }
 
 /// A text after a fix, and what is found in it.
@@ -183,6 +214,50 @@ mod tests {
             fixed.applied.iter().all(|found| found.code != "dollar"),
             "{fixed:?}"
         );
+    }
+
+    #[test]
+    fn a_fix_keeps_the_end_that_a_final_line_feed_follows() {
+        for (close, more, expected) in [
+            (r"<\|im_end\|>$", "", r"<\|im_end\|>\s*\Z"),
+            (
+                r"<\|im_end\|>$",
+                r#", "repeats": true, "join": """#,
+                r"<\|im_end\|>\n?\Z",
+            ),
+            (r"(?:<\|im_end\|>|<f>)$", "", r"(?:<\|im_end\|>|<f>)\s*\Z"),
+            (r"(?i)<\|im_end\|>$", "", r"(?i)<\|im_end\|>\s*\Z"),
+        ] {
+            let text = format!(
+                r#"{{"start_anchor": "A:", "fields": {{"content": {{"close_pattern": {}{more}}}}}}}"#,
+                quote(close)
+            );
+            let fixed = fix(&text, &Options::default()).text;
+            assert!(fixed.contains(&quote(expected)), "{fixed}");
+            for response in ["Hello<|im_end|>", "Hello<|im_end|>\n"] {
+                let template = config::load_any(&fixed)
+                    .expect("a response template")
+                    .template;
+                let message = crate::parser::parse_response(response, template, "", &[]);
+                let content = message.expect("a message").get("content").cloned();
+                assert_eq!(content, Some("Hello".into()), "{fixed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_fix_does_not_take_what_another_close_begins_with() {
+        let text = r#"{"start_anchor": "A:", "fields": {
+            "tool_calls": {"open_pattern": "<t>", "close_pattern": "\\n</t>", "content": "json", "repeats": true},
+            "content": {"close_pattern": "\\n</b>"}}}"#;
+        let fixed = fix(text, &Options::default()).text;
+        assert!(fixed.contains(r#""\\n</t>""#), "{fixed}");
+        let mut found = lint(text, &Options::default()).into_iter();
+        let space = found.find(|found| found.code == "space-after-region");
+        let space = space.expect("a finding");
+        assert_eq!(space.fix, None);
+        let hint = space.hint.expect("a hint");
+        assert!(hint.contains("would be read worse"), "{hint}");
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod documents;
 mod edit;
 mod engines;
 mod example;
+mod probes;
 mod rules;
 mod schemas;
 mod subject;
@@ -204,7 +205,8 @@ impl Rule {
 
 /// Everything that is wrong with the response template or response schema in a text, which is the document or a `tokenizer_config.json` that
 /// holds it; in the order of the text. Of a document that is no response template only that is told. A finding has a fix
-/// only where fewer findings are left after it, those for the engines included.
+/// only where fewer findings are left after it, those for the engines included, and where responses made of its own delimiters
+/// are read as well as before.
 pub fn lint(text: &str, options: &Options<'_>) -> Vec<Diagnostic> {
     let mut found = findings(text, options);
     edit::withdraw(text, options, &mut found);
@@ -287,7 +289,9 @@ With `--level info`, or where `--deny` names it, [`deviates`](codes/check.md#dev
 no render of the chat template. Its fixtures are those that `obverse.toml` names for it, or those in its folder and below.
 
 Some findings can be fixed: `--diff` shows the changes, `--fix` makes them and says what it fixed. A fix is made only if fewer findings
-are left after it. With `--for` those for the engine count too: `$` is not changed to `\\Z` for vLLM, whose reader in Rust has no `\\Z`.
+are left after it, and if responses that are made of the response template's own delimiters are read as well as before: no word of them
+is lost, and no marker is left in a text. With `--for` the findings for the engine count too: `$` is not changed to `\\Z` for vLLM, whose
+reader in Rust has no `\\Z`.
 ";
 
 const ENGINES: &str = "

@@ -59,8 +59,17 @@ impl Delimiter<'_> {
         }
     }
 
-    /// The one of its samples behind which a line feed is left standing.
+    /// The one of its samples behind which a line feed is left standing. Of a text that was meant as a pattern it is not asked.
     pub(super) fn leaves_space(&self) -> Option<String> {
+        let mistaken = |literal: &String| sign_of_pattern(literal).is_some();
+        if !self.key.ends_with("_pattern")
+            && self
+                .pattern
+                .as_literals()
+                .is_some_and(|texts| texts.iter().any(mistaken))
+        {
+            return None;
+        }
         self.samples().into_iter().find(|sample| {
             let text = format!("{sample}\n");
             matches!(self.pattern.search(&text, 0), Ok(Some(found)) if found.span.end == sample.len())
@@ -79,8 +88,43 @@ impl Delimiter<'_> {
             }
             None => self.pattern.source().to_owned(),
         };
-        crate::pattern::facts::with_space(&plainly(&source))
+        let source = plainly(&source);
+        let spaced = crate::pattern::facts::with_space(&source)?;
+        // Before a `$` at the end of the whole pattern white space is as good, and is plainer.
+        match source.strip_suffix('$') {
+            Some(head) if spaced.starts_with(&source) && Pattern::regex(head).is_ok() => {
+                Some(format!(r"{head}\s*$"))
+            }
+            _ => Some(spaced),
+        }
     }
+}
+
+/// Returns true if the field's regions may come behind text: calls do, reasoning comes first.
+pub(super) fn comes_later(field: &Field) -> bool {
+    field.repeats || field.transform.is_some() || !field.content.is_streamable()
+}
+
+/// The part of a text by which it is known as a pattern that stands where a text is wanted. What markers are made of is no sign: a brace,
+/// a bar, or a backslash before a word, as in `\boxed{`.
+pub(super) fn sign_of_pattern(text: &str) -> Option<&str> {
+    for (at, _) in text.match_indices('\\') {
+        let mut behind = text[at + 1..].chars();
+        let escape = behind.next()?;
+        let is_word = behind
+            .next()
+            .is_some_and(|next| next.is_ascii_alphanumeric());
+        if escape == '|' || "sSwWdDbBAZnrt".contains(escape) && !is_word {
+            return Some(&text[at..at + 2]);
+        }
+    }
+    let signs = [
+        ".*", ".+?", "[^", "(?:", "(?P", "(?=", "(?!", "(?<", "(?i", "(?s",
+    ];
+    let mut signs = signs.into_iter().filter(|sign| text.contains(sign));
+    signs
+        .next()
+        .or_else(|| text.ends_with("|$").then_some("|$"))
 }
 
 /// The source without backslashes that change nothing.
@@ -143,6 +187,11 @@ impl<'a> Subject<'a> {
             }
         }
         found
+    }
+
+    /// The text that the document stands in.
+    pub(super) fn text(&self) -> &'a str {
+        self.text
     }
 
     pub(super) fn template(&self) -> &'a ResponseTemplate {

@@ -65,12 +65,27 @@ pub(super) fn find_outermost(root: &Path, globs: &[String]) -> Vec<PathBuf> {
     outermost
 }
 
-/// The folder that a glob begins in: what stands before its first wildcard.
-pub(super) fn literal_folder(glob: &str) -> &str {
-    match glob.find(['*', '?', '[', '{']) {
-        None => glob,
-        Some(at) => glob[..at].rfind('/').map_or("", |slash| &glob[..slash]),
+/// The folder that a glob begins in: what stands before its first wildcard. A character that is alone in brackets is itself.
+pub(super) fn literal_folder(glob: &str) -> String {
+    let mut literal = String::new();
+    let mut rest = glob;
+    while let Some(at) = rest.find(['*', '?', '[', '{']) {
+        literal.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let mut inner = rest.chars().skip(1);
+        match (rest.starts_with('['), inner.next(), inner.next()) {
+            (true, Some(alone), Some(']')) => {
+                literal.push(alone);
+                rest = &rest[alone.len_utf8() + 2..];
+            }
+            _ => {
+                let end = literal.rfind('/').unwrap_or_default();
+                literal.truncate(end);
+                return literal;
+            }
+        }
     }
+    literal + rest
 }
 
 fn walk(root: &Path, path: &Path, depth: usize, show: &mut dyn FnMut(&Path)) {

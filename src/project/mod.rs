@@ -32,10 +32,17 @@ use toml::Spanned;
 
 use crate::diagnostic::Diagnostic;
 use crate::lint;
+use crate::response_template::nearest::nearest;
 use crate::response_template::{Engine, UnknownEngine};
 
 /// The file's name.
 pub const FILE: &str = "obverse.toml";
+
+/// The placeholder for the name of a response template.
+const NAME: &str = "{name}";
+
+/// A character that no file is called by, to stand for the name where a glob is looked through for wildcards.
+const STAND_IN: &str = "\0";
 
 /// The file as it is written.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -274,8 +281,11 @@ impl Project {
             return Belongings::default();
         };
         let name = path.file_stem().map(|name| name.to_string_lossy());
-        let named = |text: &String| text.replace("{name}", name.as_deref().unwrap_or_default());
-        let globs: Vec<String> = entry.fixtures.iter().map(named).collect();
+        let name = name.as_deref().unwrap_or_default();
+        let named = |text: &String| text.replace(NAME, name);
+        // A name may have in it what globs have a meaning for.
+        let glob = |text: &String| text.replace(NAME, &globset::escape(name));
+        let globs: Vec<String> = entry.fixtures.iter().map(glob).collect();
         Belongings {
             chat_template: entry
                 .chat_template
@@ -296,8 +306,9 @@ impl Project {
             .iter()
             .find(|template| template.takes(&relative))?;
         let name = path.file_stem()?.to_string_lossy();
-        let glob = entry.fixtures.first()?.replace("{name}", &name);
-        Some(self.root.join(files::literal_folder(&glob)))
+        let glob = entry.fixtures.first()?.replace(NAME, STAND_IN);
+        let place = files::literal_folder(&glob).replace(STAND_IN, &name);
+        Some(self.root.join(place))
     }
 
     /// Returns true if a finding about a response template is meant.
@@ -330,7 +341,13 @@ fn known(code: &Spanned<String>) -> Result<(), Box<Diagnostic>> {
         return Ok(());
     }
     let message = format!("there is no code `{}`", code.get_ref());
-    Err(wrong(code.span(), &message))
+    let mut problem = wrong(code.span(), &message);
+    let codes: Vec<&str> = lint::codes().chain([lint::WARNINGS]).collect();
+    problem.hint = Some(match nearest(code.get_ref(), &codes) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`obverse explain` lists them".to_owned(),
+    });
+    Err(problem)
 }
 
 fn engine(name: &Spanned<String>) -> Result<Engine, Box<Diagnostic>> {
@@ -412,6 +429,13 @@ mod tests {
             Belongings::default()
         );
         let place = |path: &str| project.fixture_place(&at(path));
+        // What globs have a meaning for is part of a name there.
+        assert_eq!(place("a/[y].json"), Some(at("f/[y]")));
+        let odd = r#"[[template]]
+            files = ["a/[[]y].json"]
+            fixtures = ["b/[[]z[]]/{name}/*"]"#;
+        let odd = Project::read(odd, folder.path()).expect("a project");
+        assert_eq!(odd.fixture_place(&at("a/[y].json")), Some(at("b/[z]/[y]")));
         assert_eq!(place("a/x.json"), Some(at("f/x")));
         assert_eq!(place("f/x/2.jsonl"), Some(at("g/2.jsonl")));
         assert_eq!(place("f/x/1/response.txt"), None);
@@ -422,6 +446,15 @@ mod tests {
         assert_ne!(found, Some(at(FILE)));
         std::fs::write(at(FILE), "").expect("a file");
         assert_eq!(Project::find(&at("a")), Some(at(FILE)));
+    }
+
+    #[test]
+    fn a_code_that_is_nearly_one_is_told() {
+        for (code, near) in [("dolar", "dollar"), ("warnngs", "warnings")] {
+            let text = format!("[lint]\ndeny = [\"{code}\"]");
+            let problem = Project::read(&text, Path::new(".")).expect_err("no project");
+            assert_eq!(problem.hint, Some(format!("did you mean `{near}`?")));
+        }
     }
 
     #[test]

@@ -131,7 +131,7 @@ fn value_of(node: &Node, given: Given<'_>, observer: &mut impl Observer) -> Eval
         Kind::Number => number(node, parsed),
         Kind::Boolean => boolean(node, parsed),
         Kind::Unknown(kind) => {
-            let message = format!("there is no type {}", excerpt(&json::to_string(kind)));
+            let message = format!("there is no type {}", in_quotes(kind));
             Err(
                 SchemaError::new(ErrorKind::UnknownType, &node.path, message)
                     .with_raw(parsed.raw()),
@@ -317,8 +317,7 @@ fn parse(node: &Node, parser: &Parser, given: Given<'_>) -> Evaluated {
             transform,
         } => (*calls, *allow_non_json, transform),
         Parser::Unknown(name) => {
-            let name = excerpt(&json::to_string(name));
-            let message = format!("there is no parser {name}");
+            let message = format!("there is no parser {}", in_quotes(name));
             let hint = format!("the parsers are {}", super::PARSERS.join(" and "));
             return Err(error(ErrorKind::UnknownParser, message).with_hint(&hint));
         }
@@ -549,5 +548,13 @@ fn boolean(node: &Node, given: Given<'_>) -> Evaluated {
             Err(SchemaError::new(ErrorKind::Boolean, &node.path, message).with_raw(&*text))
         }
         other => Err(wrong_value(node, "text or a boolean", &other)),
+    }
+}
+
+/// The name of something that there is not, in quotes; what is no text as JSON.
+fn in_quotes(name: &Value) -> String {
+    match name {
+        Value::String(name) => excerpt(name),
+        other => excerpt(&json::to_string(other)),
     }
 }

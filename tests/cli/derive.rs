@@ -125,7 +125,7 @@ fn the_evidence_is_shown_as_diffs() {
     assert_eq!(explained.stdout, plain.stdout);
     let evidence = explained.stderr.strip_prefix(&plain.stderr).unwrap();
     for part in [
-        "\n  content close  2 ways\n    taken      pattern: ",
+        "\n  content close  2 candidates\n    taken      pattern: ",
         "\n    no better  literal: ",
         "\n  anchor  \"<assistant>\"\n",
         "\n    written at chat.jinja:",

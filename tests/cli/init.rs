@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::bench::Bench;
+use crate::bench::{Bench, Run, binary};
 
 const FIXTURE: &str = r#"{"id": "greeting", "response": "Hi</assistant>", "expected": {"role": "assistant", "content": "Hi"}}"#;
 
@@ -168,15 +168,179 @@ fn what_is_given_in_vain_is_told() {
         .done();
 }
 
-/// One chat template need not be that of one response template; somebody has to say so.
+/// The variables that every chat template is given are no kwargs.
+#[test]
+fn a_kwarg_that_is_given_otherwise_is_told() {
+    let bench = Bench::new().file("messages.json", r#"[{"role": "user", "content": "Hi"}]"#);
+    for name in ["add_generation_prompt", "messages"] {
+        let run = bench.run(&format!(
+            "render chat.jinja --messages messages.json --kwarg {name}=[]"
+        ));
+        assert_eq!(run.status, 0, "{run}");
+        let option = name.replace('_', "-");
+        assert!(run.stderr.contains("warning[ignored-kwarg]"), "{run}");
+        assert!(
+            run.stderr
+                .contains(&format!("`obverse render` has --{option} for it")),
+            "{run}"
+        );
+    }
+    let told = bench
+        .run("render chat.jinja --messages messages.json --kwarg enable_thinking=False")
+        .refused(2);
+    assert!(
+        told.contains("False is written false in JSON: enable_thinking=false"),
+        "{told}"
+    );
+}
+
+/// A conversation may be given as a fixture has it.
+#[test]
+fn a_conversation_may_have_kwargs_with_it() {
+    let chat = "{{ mood }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}";
+    let messages = r#"[{"role": "user", "content": "Hi"}]"#;
+    let own = format!(r#"{{"messages": {messages}, "kwargs": {{"mood": "!", "modd": 1}}}}"#);
+    let bench = Bench::new().file("c.jinja", chat).file("own.json", own);
+    let run = bench.run("render c.jinja --messages own.json");
+    assert_eq!((run.status, run.stdout.as_str()), (0, "!<user>Hi"), "{run}");
+    assert!(run.stderr.contains("did you mean `mood`?"), "{run}");
+    let run = bench.run("render c.jinja --messages own.json --kwarg mood=2");
+    assert_eq!(run.stdout, "2<user>Hi", "{run}");
+    let run = bench.run("spans c.jinja --messages own.json --format json");
+    assert!(run.stdout.contains("\"!<user>Hi\""), "{run}");
+    let bench = bench.file("wrong.json", r#"{"messages": [], "kwargs": 1}"#);
+    let told = bench.run("render c.jinja --messages wrong.json").refused(2);
+    assert!(
+        told.contains("error[wrong-type]: kwargs must be an object"),
+        "{told}"
+    );
+}
+
+/// What is read is not overwritten by a report of it.
+#[test]
+fn a_report_does_not_take_the_place_of_what_is_read() {
+    let bench = Bench::new()
+        .file("r.txt", "Hi</assistant>")
+        .file(
+            "obverse.toml",
+            "[[template]]\nfiles = [\"template.json\"]\nfixtures = [\"f/*\"]\n",
+        )
+        .file("f/a/response.txt", "Hi</assistant>")
+        .file(
+            "f/a/expected.json",
+            r#"{"role": "assistant", "content": "Hi"}"#,
+        )
+        .file("session.json", r#"{"obverse_session": 1}"#);
+    let files = [
+        "template.json",
+        "chat.jinja",
+        "obverse.toml",
+        "r.txt",
+        "f/a/response.txt",
+    ];
+    let before = files.map(|file| bench.read(file));
+    for arguments in [
+        "lint --write json=template.json template.json",
+        "lint --write json=obverse.toml template.json",
+        "check --write json=obverse.toml",
+        "check --write json=template.json",
+        "check --write json=f/a/response.txt",
+        "debug template.json r.txt --record template.json --keys q --screenshot 80x24",
+        "debug template.json r.txt --record r.txt --keys q --screenshot 80x24",
+    ] {
+        let told = bench.run(arguments).refused(2);
+        assert!(told.contains("error[protected]"), "{arguments}: {told}");
+    }
+    assert_eq!(files.map(|file| bench.read(file)), before);
+    let run = bench.run("lint --write json=new.json template.json");
+    assert_eq!(run.status, 0, "{run}");
+    let run = bench.run("lint --write json=new.json template.json");
+    assert_eq!(run.status, 0, "{run}");
+    let run =
+        bench.run("debug template.json r.txt --record session.json --keys q --screenshot 80x24");
+    assert_eq!(run.status, 0, "{run}");
+}
+
+#[test]
+fn slips_are_told_with_what_is_meant() {
+    let bench = Bench::new();
+    let told = bench.run("check nope").refused(2);
+    assert!(
+        told.contains("cannot read nope: there is no such file or folder"),
+        "{told}"
+    );
+    let told = bench.run("lint template.json --deny warnngs").refused(2);
+    assert!(told.contains("did you mean `warnings`?"), "{told}");
+    let page = bench.run("explain limit").done();
+    assert_eq!(bench.run_all(&["explain", "error[limit]"], "").done(), page);
+    assert_eq!(
+        bench.run_all(&["explain", "error[limit]:"], "").done(),
+        page
+    );
+    let bench = bench.file("obverse.toml", "[[template]]\nfiles = [\"no/*.json\"]\n");
+    let told = bench.run("lint").refused(2);
+    assert!(
+        told.contains("no file matches the `files` of obverse.toml"),
+        "{told}"
+    );
+}
+
+/// Who reads JSON gets some, also where there is no result.
+#[test]
+fn what_stops_a_command_is_told_as_json_where_that_is_asked_for() {
+    let bench = Bench::new().file("no.jinja", "{{ 1 }}");
+    for (arguments, kind) in [
+        ("lint nope.json --format json", "unreadable"),
+        ("check nope --format=json", "unreadable"),
+        ("derive nope.jinja --format json", "unreadable"),
+        ("derive no.jinja --format json", "not-derived"),
+        ("parse nope.json r.txt --format json", "unreadable"),
+    ] {
+        let run = bench.run(arguments);
+        assert_eq!(run.status, 2, "{run}");
+        let error: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+        assert_eq!(error["error"]["kind"], kind, "{run}");
+        assert!(error["error"]["message"].is_string(), "{run}");
+    }
+    assert_eq!(bench.run("lint nope.json").stdout, "");
+    let run = bench.run("lint template.json --format json --write json=no/r.json");
+    assert_eq!(run.status, 2, "{run}");
+    serde_json::from_str::<serde_json::Value>(&run.stdout).expect("JSON");
+}
+
+/// Help that cannot be written was not given.
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_cannot_be_written_is_told() {
+    let full = std::fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .expect("a device");
+    let output = std::process::Command::new(binary())
+        .arg("--help")
+        .stdout(full)
+        .output()
+        .expect("a run");
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("error[output]"), "{told}");
+}
+
+/// Where there is one of each they are taken to belong together; of several chat templates somebody has to say which.
 #[test]
 fn a_chat_template_of_another_name_is_told() {
     let bench = Bench::new();
     let chat = bench.read("chat.jinja");
     std::fs::remove_file(bench.path("chat.jinja")).expect("a file");
     let bench = bench
-        .file("models/kite/chat_template.jinja", chat)
+        .file("models/kite/chat_template.jinja", &chat)
         .file("models/kite/tokenizer_config.json", "{}");
+    let text = bench.run("init --print").done();
+    assert!(
+        text.contains("files = [\"template.json\"]\nchat_template = \"models/kite\"\n"),
+        "{text}"
+    );
+    let bench = bench.file("models/tern.jinja", &chat);
     let run = bench.run("init");
     assert_eq!(run.status, 0, "{run}");
     assert!(
@@ -187,6 +351,86 @@ fn a_chat_template_of_another_name_is_told() {
     );
     let told = bench.run("check").refused(2);
     assert!(told.contains("name theirs as `chat_template`"), "{told}");
+}
+
+/// The response template of every model is called tokenizer_config.json; their fixtures must not be mixed up for that.
+#[test]
+fn each_model_has_its_own_fixtures() {
+    let bench = Bench::new();
+    std::fs::remove_file(bench.path("template.json")).expect("a file");
+    let chat = bench.read("chat.jinja");
+    std::fs::remove_file(bench.path("chat.jinja")).expect("a file");
+    let models = ["kite", "tern"];
+    let bench = models.iter().fold(bench, |bench, model| {
+        bench
+            .file(&format!("{model}/chat_template.jinja"), &chat)
+            .file(
+                &format!("{model}/tokenizer_config.json"),
+                "{\"eos_token\": \"</s>\"}",
+            )
+    });
+    for model in models {
+        let run = bench.run(&format!("derive -q --write {model}"));
+        assert_eq!(run.status, 0, "{run}");
+    }
+    assert_eq!(bench.run("init").status, 0);
+    assert!(
+        bench
+            .read("obverse.toml")
+            .contains("fixtures = [\"kite/fixtures/*\"]\n"),
+        "{}",
+        bench.read("obverse.toml")
+    );
+    assert_eq!(bench.run("new --all").status, 0);
+    let run = bench.run("check --verbose");
+    assert_eq!(run.status, 0, "{run}");
+    for model in models {
+        let checked = format!("{model}/fixtures/plain");
+        assert!(run.stderr.contains(&checked), "{checked} in {run}");
+    }
+    let entries = bench.run("init --print").done();
+    assert!(
+        entries.contains("fixtures = [\"tern/fixtures/*\"]\n"),
+        "{entries}"
+    );
+    // One can be named without an obverse.toml, although it has a chat template as well.
+    std::fs::remove_file(bench.path("obverse.toml")).expect("a file");
+    std::fs::remove_dir_all(bench.path("tern/fixtures")).expect("a folder");
+    let run = bench.run("new tern");
+    assert_eq!(run.status, 0, "{run}");
+    assert!(
+        run.stderr.contains("made             tern/fixtures/plain"),
+        "{run}"
+    );
+    let run = bench.run("check tern --verbose");
+    assert!(run.stderr.contains("tern/fixtures/plain"), "{run}");
+    let here = Run::of(
+        bench
+            .command()
+            .current_dir(bench.path("tern"))
+            .args(["new", "."]),
+    );
+    assert_eq!(here.status, 0, "{here}");
+    assert!(
+        here.stderr.contains("there already    fixtures/plain"),
+        "{here}"
+    );
+}
+
+#[test]
+fn what_globs_have_a_meaning_for_may_be_in_a_name() {
+    let bench = Bench::new();
+    let template = bench.read("template.json");
+    std::fs::remove_file(bench.path("template.json")).expect("a file");
+    let bench = bench.file("[x].json", template);
+    let run = bench.run("init");
+    assert_eq!(run.status, 0, "{run}");
+    assert!(run.stderr.contains("chat template  chat.jinja\n"), "{run}");
+    let run = bench.run("new --all");
+    assert_eq!(run.status, 0, "{run}");
+    assert!(run.stderr.contains(" fixtures/[x]/plain\n"), "{run}");
+    let run = bench.run("check --verbose");
+    assert!(run.stderr.contains("fixtures/[x]/plain"), "{run}");
 }
 
 /// The file that a link leads to may be another project's.

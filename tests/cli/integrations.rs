@@ -168,6 +168,14 @@ fn an_input_of_the_action_adds_no_output() {
     };
     let done = run(&["version=v1\nroot=/tmp/elsewhere"]);
     assert_eq!(done["failed"], "Which version to install", "{done}");
+    for version in [
+        "v1/../../../../other/repo/releases/download/v2",
+        "v1/v2",
+        "..",
+    ] {
+        let done = run(&[&format!("version={version}")]);
+        assert_eq!(done["failed"], "Which version to install", "{done}");
+    }
     let done = run(&["version=installed", "sarif=a.sarif\nstatus=0"]);
     assert_eq!(done["failed"], "Run", "{done}");
     assert_ne!(done["outputs"]["status"], "0", "{done}");
@@ -195,7 +203,14 @@ fn the_action_writes_in_the_repository_alone() {
     {
         std::os::unix::fs::symlink(workspace.path(""), bench.path("away")).expect("a link");
         std::os::unix::fs::symlink(workspace.path("x"), bench.path("file.sarif")).expect("a link");
-        for sarif in ["sarif=away/out.sarif", "sarif=file.sarif"] {
+        // What `..` leads to from a link is what is around the folder that the link leads to.
+        std::os::unix::fs::symlink(workspace.path("in"), bench.path("inner")).expect("a link");
+        std::fs::create_dir(workspace.path("in")).expect("a folder");
+        for sarif in [
+            "sarif=away/out.sarif",
+            "sarif=file.sarif",
+            "sarif=inner/../out.sarif",
+        ] {
             let done = action(&bench, &[sarif, "args=--no-derive"]).expect("a run");
             assert_eq!(done["failed"], "Run", "{done}");
         }

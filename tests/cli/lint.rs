@@ -159,6 +159,40 @@ fn a_fix_that_leads_to_another_finding_is_not_made() {
     assert!(bench.read("a.json").contains(r"\\Z"));
 }
 
+/// A marker that a final line feed follows must be found as before.
+#[test]
+fn a_fix_leaves_no_marker_in_the_content() {
+    let text = r#"{"start_anchor":"A:","fields":{"content":{"close_pattern":"<\\|im_end\\|>$","repeats":true,"join":""}}}"#;
+    let bench = Bench::new().file("a.json", text);
+    let parsed = |bench: &Bench| bench.run_with("parse a.json -", "Hello<|im_end|>\n").done();
+    let before = parsed(&bench);
+    assert_eq!(bench.run("lint --fix a.json").status, 0);
+    assert_ne!(bench.read("a.json"), text);
+    assert_eq!(parsed(&bench), before);
+    assert!(before.contains("\"Hello\""), "{before}");
+}
+
+/// A pattern that stands where a text is wanted is not made a pattern of that text.
+#[test]
+fn a_pattern_in_the_place_of_a_text_is_told() {
+    let text = r#"{"start_anchor": "<b>", "fields": {"content": {"close": "</b>\\s*"}}}"#;
+    let bench = Bench::new().file("a.json", text);
+    let run = bench.run("lint --fix a.json");
+    assert_snapshot!(run.stdout, @r#"
+    warning[pattern-in-literal]: `close` takes "</b>\\s*" as it stands: `\s` in it means nothing but itself
+     --> a.json:1:57
+      |
+    1 | {"start_anchor": "<b>", "fields": {"content": {"close": "</b>\\s*"}}}
+      |                                                         ^^^^^^^^^^
+      |
+      = note: at $.fields.content.close
+      = help: if a pattern is meant, call the key `close_pattern`
+
+    1 warning in 1 file
+    "#);
+    assert_eq!(bench.read("a.json"), text);
+}
+
 #[test]
 fn what_is_allowed_is_not_fixed() {
     let bench = bench();

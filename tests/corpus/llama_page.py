@@ -25,11 +25,11 @@ it, the tools, and the message that must come of it. A case is named by its chat
 What is compared: the content and the reasoning without white space around them, under whichever key the reasoning stands; the calls with
 their names and with their arguments as data; their ids where the test expects some. The prompt is what the chat template renders for the
 conversation of the test, with `enable_thinking` as the test has it, up to the beginning of the model's turn; it says itself whether a
-reasoning was opened. Where a test lets the model go on with a message of its own, that message is rendered and cut behind the text that is
-gone on with.
+reasoning was opened. If the model is to continue an assistant message, that message is rendered and cut after the text
+to be continued.
 
-The cases of a chat template are halved: every second one in an order that a seed decides ({seed}) is in the other half. Each half is given
-once, and read is each case with what the other half taught (*held back*) and with what its own taught (*given*). In the columns *messages*
+The cases of a chat template are halved: every second one in an order that a seed decides ({seed}) is in the other half. Each half
+is used for learning once. Every case is then read twice: with what the other half taught (*held back*), and with what its own half taught (*given*). In the columns *messages*
 the given responses stand beside the messages that are expected of them; in the columns *responses* they stand alone. The last row is all
 cases, those of the half that was given and those of the half that was held back, as the mean of giving either half.
 

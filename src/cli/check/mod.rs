@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     selection: Selection,
 
-    /// Record what the parser gives, in the place of what was recorded and does not hold
+    /// Replace each recorded result that no longer matches with what the parser gives now
     #[arg(long)]
     update: bool,
 

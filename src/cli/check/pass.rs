@@ -44,6 +44,18 @@ impl Pass<'_> {
             reference: self.reference,
         };
         let mut report = Report::open(&args.report, "check")?;
+        let subjects_read = subjects.all.iter().flat_map(|subject| {
+            let chat = subject.chat.as_ref().map(|chat| chat.path.as_path());
+            chat.into_iter().chain([subject.path.as_path()])
+        });
+        for path in subjects_read.chain(args.selection.project.file().as_deref()) {
+            report.spare(path)?;
+        }
+        for task in tasks {
+            if let Task::Fixture(_, found) = task {
+                report.spare_fixture(found)?;
+            }
+        }
         if self.ended.is_some() {
             report = report.shown_at_once();
         }

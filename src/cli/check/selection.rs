@@ -98,7 +98,7 @@ impl Selection {
             return "`obverse init` writes an obverse.toml that says what belongs together, `obverse new` makes fixtures; or give paths";
         }
         if workspace.response_templates().is_empty() {
-            return "no file matches the `files` of obverse.toml: `obverse init --print` shows what lies in this folder";
+            return workspace.nothing_named();
         }
         "the response templates that obverse.toml names have neither fixtures nor a chat template: name theirs as `chat_template` in it, and `obverse new --all` makes fixtures"
     }

@@ -128,6 +128,15 @@ impl Subjects {
             if is_template && path.is_file() {
                 templates.push(path.clone());
             } else if !all {
+                if !path.exists() && !path.is_symlink() {
+                    let message = format!(
+                        "cannot read {}: there is no such file or folder",
+                        input::name(path)
+                    );
+                    return Err(Problem::failed("unreadable", message).with_hint(
+                        "give response templates, fixtures, .jsonl files of them, or folders of either",
+                    ));
+                }
                 // A model's folder need not have fixtures to be checked.
                 templates.extend(check::template_in(path).map(|found| project::shown(&found)));
                 refuse_no_suite(path)?;

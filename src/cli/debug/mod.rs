@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 
 use obverse::chunking::Chunking;
 use obverse::tui::{Debugger, Host, Theme};
+use obverse::value::json;
 
 use super::color::Color;
 use super::given::GivenArgs;
 use super::problem::Problem;
 use super::project::ProjectArgs;
-use super::replace::{replace, replace_page};
+use super::replace::{refuse_other, replace, replace_page};
 use super::status::Status;
 use super::stop::Stop;
 use super::{chunks, input, output};
@@ -123,6 +124,14 @@ pub(crate) fn run(args: &Args, color: Color) -> Result<Status, Stop> {
                 .find(|path| input::is_stdin(path))
         })
         .filter(|_| args.screenshot.is_none() && args.html.is_none());
+    if let Some(path) = &args.record {
+        let is_session = |text: &str| {
+            json::parse(text).is_ok_and(|value| value.get("obverse_session").is_some())
+        };
+        let hint =
+            "--record FILE is where the session goes: name a file that is not there, or a session";
+        refuse_other(path, is_session, "session", hint)?;
+    }
     let setup = open::setup(args, live.is_some())?;
     if let Some(path) = &args.html {
         let page = page::page(&input::name(&args.template), &setup);

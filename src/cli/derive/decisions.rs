@@ -16,7 +16,7 @@ pub(super) fn decisions(all: &[Decision]) -> String {
         out.push_str(&format!(
             "\n  {}  {}\n",
             paint(BOLD, &escape::line(decision.name)),
-            paint(DIM, &format!("{} ways", decision.candidates.len()))
+            paint(DIM, &format!("{} candidates", decision.candidates.len()))
         ));
         for candidate in &decision.candidates {
             out.push_str(&one(candidate));
@@ -87,7 +87,7 @@ mod tests {
         let plain = anstream::adapter::strip_str(&decisions(&[decision])).to_string();
         insta::assert_snapshot!(plain, @r#"
 
-        turn end  2 ways
+        turn end  2 candidates
           taken      all that is shared: "<e>"
                      it follows\u{1b} an answer
           fails      the first marker: "<e>"

@@ -13,6 +13,7 @@ mod summary;
 mod verdict;
 
 use std::collections::HashSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -215,6 +216,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
                         output::tell(&summary.failed(&input::name(&path)));
                     }
                     problem.show();
+                    if args.format == Shape::Json && problem.status == Status::Failed {
+                        print_error(&path, &problem, several)?;
+                    }
                     problem.status
                 }
                 Err(stop) => return Err(stop),
@@ -227,6 +231,21 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         output::tell(&summary.table());
     }
     Ok(worst)
+}
+
+/// Writes what stopped the derivation of a source for programs, in the place of its report: of several sources on a line of its own.
+fn print_error(path: &Path, problem: &Problem, several: bool) -> io::Result<()> {
+    let error = wire::object([
+        ("source", input::name(path).into()),
+        ("error", problem.to_value()),
+    ]);
+    if several {
+        return output::print_json(&(wire::line(error) + "\n"));
+    }
+    if output::is_begun() {
+        return Ok(());
+    }
+    output::print_json(&wire::pretty(&Value::Object(error)))
 }
 
 /// One source and what was derived from it.

@@ -101,9 +101,16 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     }
     // The text of a file that is mended on its way from one stream to the other needs the one that results go to.
     let mut report = Report::open(&args.report, "lint")?;
+    let read = paths.iter().map(PathBuf::as_path);
+    for path in read.chain(workspace.file.as_deref()) {
+        report.spare(path)?;
+    }
     let mut piped = None;
     for path in &paths {
         let mut subject = Subject::open(args, path, &workspace)?;
+        if let Some(chat) = &subject.chat {
+            report.spare(&chat.path)?;
+        }
         if args.fix {
             let fixed = subject.fixed();
             if !fixed.applied.is_empty() {
@@ -192,7 +199,7 @@ fn paths(args: &Args, workspace: &Workspace<'_>) -> Result<Vec<PathBuf>, Problem
         let named = workspace.response_templates();
         if named.is_empty() {
             return Err(Problem::failed("usage", "there is nothing to lint")
-                .with_hint("give response templates, or name them in an obverse.toml"));
+                .with_hint(workspace.nothing_named()));
         }
         return Ok(named.iter().map(|path| project::shown(path)).collect());
     }
@@ -410,14 +417,18 @@ fn denied(text: &str) -> Result<String, String> {
     if text == WARNINGS {
         return Ok(text.to_owned());
     }
-    code(text)
+    one_of(text, lint::codes().chain([WARNINGS]))
 }
 
 fn code(text: &str) -> Result<String, String> {
+    one_of(text, lint::codes())
+}
+
+fn one_of<'c>(text: &str, known: impl Iterator<Item = &'c str>) -> Result<String, String> {
     if lint::is_code(text) {
         return Ok(text.to_owned());
     }
-    let hint = match near::nearest(text, lint::codes()) {
+    let hint = match near::nearest(text, known) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`obverse explain` lists them".to_owned(),
     };

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// A .jinja file, a tokenizer_config.json, a model folder, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
     source: PathBuf,
 
-    /// The conversation: a JSON list of messages
+    /// The conversation: a JSON list of messages, or an object with messages and kwargs, as fixtures have it
     #[arg(long, value_name = "FILE", required_unless_present = "jsonl")]
     messages: Option<PathBuf>,
 
@@ -93,13 +93,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     if args.jsonl {
         return run_lines(args, &opened, &kwargs);
     }
+    let conversation = source::conversation(args.messages.as_deref(), &opened, kwargs)?;
     let render = RenderInput {
-        messages: input::read_given_list(args.messages.as_deref(), "the messages")?
-            .unwrap_or_default(),
+        messages: conversation.messages,
         tools: input::read_given_list(args.tools.as_deref(), "the tools")?,
         documents: input::read_given_list(args.documents.as_deref(), "the documents")?,
         add_generation_prompt: args.add_generation_prompt,
-        kwargs,
+        kwargs: conversation.kwargs,
         clock: args.source_args.date,
         ..RenderInput::default()
     };
@@ -298,6 +298,11 @@ pub(crate) fn kwarg(text: &str) -> Result<(String, Value), String> {
         .filter(|(name, _)| !name.is_empty())
         .ok_or_else(|| "expected K=JSON, such as enable_thinking=false".to_owned())?;
     let value = json::parse(value).map_err(|error| {
+        // As Python has it, and as it stands in chat templates.
+        let python = [("True", "true"), ("False", "false"), ("None", "null")];
+        if let Some((_, json)) = python.into_iter().find(|(python, _)| *python == value) {
+            return format!("{value} is written {json} in JSON: {name}={json}");
+        }
         format!(
             "{} at byte {} of {value}; a string needs its quotes: {name}='\"...\"'",
             error.message(),

@@ -18,10 +18,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use obverse::check::FixtureFile;
 use obverse::diagnostic::{Diagnostic, Severity};
 
 use super::problem::Problem;
-use super::replace::{refuse, replace};
+use super::replace::{refuse, refuse_source, replace};
 use super::status::Status;
 use super::stop::Stop;
 use super::verbosity::{self, Verbosity};
@@ -267,6 +268,32 @@ impl Report {
         self
     }
 
+    /// Fails if one of the files that are written is one that is read.
+    pub(crate) fn spare(&self, read: &Path) -> Result<(), Problem> {
+        for written in &self.written {
+            if let Out::File(path, _) = &written.out {
+                refuse_source(path, read)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if one of the files that are written is one of a fixture.
+    pub(crate) fn spare_fixture(&self, found: &FixtureFile) -> Result<(), Problem> {
+        if found.line.is_some() {
+            return self.spare(&found.path);
+        }
+        for written in &self.written {
+            if let Out::File(path, _) = &written.out
+                && path.is_file()
+                && let Some(name) = path.file_name()
+            {
+                refuse_source(path, &found.path.join(name))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Reports one result.
     pub(crate) fn result(&mut self, outcome: &Outcome) -> io::Result<()> {
         self.summary.count(outcome);
@@ -278,6 +305,9 @@ impl Report {
     /// Ends the report.
     pub(crate) fn finish(mut self) -> Result<Summary, Stop> {
         for written in &mut self.written {
+            if matches!(written.out, Out::Stream(_)) {
+                output::begin();
+            }
             written.write(|reporter, out| {
                 reporter.finish(&self.summary, out)?;
                 out.flush()
@@ -634,8 +664,8 @@ mod tests {
                         "text": "To Python `$` is the end of the text or the place before a line feed that ends it. While a response arrives every line feed is the last for a moment: transformers then closes the region there, and a streamed response gives another message than the same response at once. At once the final line feed is not the region's."
                       },
                       "help": {
-                        "markdown": "## dollar\n\nwarning: `$` in a delimiter also matches before a final line feed, and streaming meets many of those\n\n**Why it matters.** To Python `$` is the end of the text or the place before a line feed that ends it. While a response arrives every line feed is the last for a moment: transformers then closes the region there, and a streamed response gives another message than the same response at once. At once the final line feed is not the region's.\n\n**What to do.** Write `\\Z`, the very end. Where a region lasts to the end anyway, no close is needed for it.\n\n```json\n{\"start_anchor\": \"<bot>\", \"fields\": {\n  \"content\": {\"close_pattern\": \"</bot>\\\\s*|$\", \"content_args\": {\"strip\": false}}\n}}\n```\n\nThe response `\"Hello\\n\"` parses to\n\n```text\n{\"content\": \"Hello\"}\n```\n\nBetter:\n\n```json\n{\"start_anchor\": \"<bot>\", \"fields\": {\n  \"content\": {\"close_pattern\": \"</bot>\\\\s*|\\\\Z\", \"content_args\": {\"strip\": false}}\n}}\n```\n\nThe same response parses to\n\n```text\n{\"content\": \"Hello\\n\"}\n```\n",
-                        "text": "Write `\\Z`, the very end. Where a region lasts to the end anyway, no close is needed for it."
+                        "markdown": "## dollar\n\nwarning: `$` in a delimiter also matches before a final line feed, and streaming meets many of those\n\n**Why it matters.** To Python `$` is the end of the text or the place before a line feed that ends it. While a response arrives every line feed is the last for a moment: transformers then closes the region there, and a streamed response gives another message than the same response at once. At once the final line feed is not the region's.\n\n**What to do.** Write `\\Z`, the very end. Behind a marker write `\\s*\\Z` or `\\n?\\Z`: a final line feed would otherwise keep the marker from being found. Where a region lasts to the end anyway, no close is needed for it.\n\n```json\n{\"start_anchor\": \"<bot>\", \"fields\": {\n  \"content\": {\"close_pattern\": \"</bot>\\\\s*|$\", \"content_args\": {\"strip\": false}}\n}}\n```\n\nThe response `\"Hello\\n\"` parses to\n\n```text\n{\"content\": \"Hello\"}\n```\n\nBetter:\n\n```json\n{\"start_anchor\": \"<bot>\", \"fields\": {\n  \"content\": {\"close_pattern\": \"</bot>\\\\s*|\\\\Z\", \"content_args\": {\"strip\": false}}\n}}\n```\n\nThe same response parses to\n\n```text\n{\"content\": \"Hello\\n\"}\n```\n",
+                        "text": "Write `\\Z`, the very end. Behind a marker write `\\s*\\Z` or `\\n?\\Z`: a final line feed would otherwise keep the marker from being found. Where a region lasts to the end anyway, no close is needed for it."
                       },
                       "id": "dollar",
                       "shortDescription": {

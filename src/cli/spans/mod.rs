@@ -44,7 +44,7 @@ pub(crate) struct Args {
     )]
     text: Option<PathBuf>,
 
-    /// The conversation: a JSON list of messages
+    /// The conversation: a JSON list of messages, or an object with messages and kwargs, as fixtures have it
     #[arg(long, value_name = "FILE")]
     messages: Option<PathBuf>,
 
@@ -130,15 +130,17 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     }
     let input = match &args.text {
         Some(text) => read_back(args, &opened, text)?,
-        None => RenderInput {
-            messages: input::read_given_list(args.messages.as_deref(), "the messages")?
-                .unwrap_or_default(),
-            tools: input::read_given_list(args.tools.as_deref(), "the tools")?,
-            documents: input::read_given_list(args.documents.as_deref(), "the documents")?,
-            kwargs,
-            clock: args.source_args.date,
-            ..RenderInput::default()
-        },
+        None => {
+            let conversation = source::conversation(args.messages.as_deref(), &opened, kwargs)?;
+            RenderInput {
+                messages: conversation.messages,
+                tools: input::read_given_list(args.tools.as_deref(), "the tools")?,
+                documents: input::read_given_list(args.documents.as_deref(), "the documents")?,
+                kwargs: conversation.kwargs,
+                clock: args.source_args.date,
+                ..RenderInput::default()
+            }
+        }
     };
     let template = render::select(&opened, name, input.tools.is_some())?;
     let found = spans::of_messages(template, &input)

@@ -13,8 +13,8 @@ pub(super) static RULE: Rule = Rule {
     why: "The client of a server is told the name and the `id` of a call before its arguments. Where the format writes one of them behind \
           the arguments, all of these wait for it; where a transform puts a call together, or a tag's pattern does not come apart at its \
           value, they wait for their own end. The message is the same, but nothing streams, and a long argument looks like a server that hangs.",
-    remedy: "Where the format is yours to choose, write name and `id` first. A tag's pattern comes apart where its value is `.*?`, up to \
-             a close that refers to nothing before it but the key.",
+    remedy: "Where the format is yours to choose, write name and `id` first. A tag's value can be streamed if its pattern is `.*?` \
+             and the closing marker refers back to nothing but the key.",
     example: Example {
         bad: r#"{"start_anchor": "<bot>", "fields": {
   "tool_calls": {"open": "<call>", "close": "</call>", "content": "json", "repeats": true,

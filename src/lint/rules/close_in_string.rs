@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = Rule {
     why: "The region ends at the first text that its close matches, in a string or not. A model that writes about its own \
           markers, in the argument of a tool that edits prompts for instance, cuts its call in two. With a marker that is a \
           special token this does not happen, as long as text is never turned into one.",
-    remedy: "Let the close look back for what ends the JSON. It then needs luck no more often than a string that holds \
-             both.",
+    remedy: "Let the close look back for what ends the JSON. The region is then cut wrongly only if a string contains \
+             both the end of the JSON and the close.",
     example: Example {
         bad: r#"{"start_anchor": "<bot>", "fields": {"call": {"open": "<call>", "close": "</call>", "content": "json"}}}"#,
         good: r#"{"start_anchor": "<bot>", "fields": {"call": {"open": "<call>", "close_pattern": "(?<=[}\\]])</call>", "content": "json"}}}"#,

@@ -8,6 +8,7 @@ mod close_in_json;
 mod close_in_string;
 mod dialect;
 mod dollar;
+mod duplicate_key;
 mod each_needs_list;
 mod holds_back;
 mod key_not_read_back;
@@ -18,6 +19,7 @@ mod matches_prose;
 mod merge_fails;
 mod never_matches;
 mod optional_capture;
+mod pattern_in_literal;
 mod repeats_without_close;
 mod required_but_empty;
 mod shadowed_capture;
@@ -28,8 +30,7 @@ mod unknown_placeholder;
 mod zero_width;
 
 use super::Rule;
-use super::subject::FieldView;
-use crate::response_template::Field;
+use super::subject::{FieldView, comes_later};
 use crate::value::Value;
 
 /// All rules: what loses text, what fails, what waits, what the chat template and other programs see.
@@ -41,6 +42,8 @@ pub(super) const ALL: &[&Rule] = &[
     &loses_text::RULE,
     &dollar::RULE,
     &zero_width::RULE,
+    &pattern_in_literal::RULE,
+    &duplicate_key::RULE,
     &never_matches::RULE,
     &matches_prose::RULE,
     &close_in_json::RULE,
@@ -61,11 +64,6 @@ pub(super) const ALL: &[&Rule] = &[
     &key_not_read_back::RULE,
     &dialect::RULE,
 ];
-
-/// Returns true if the field's regions may come behind text: calls do, reasoning comes first.
-fn comes_later(field: &Field) -> bool {
-    field.repeats || field.transform.is_some() || !field.content.is_streamable()
-}
 
 /// The type of a region's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

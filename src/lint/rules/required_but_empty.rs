@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     summary: "a field is required, but an empty region or a default satisfies that",
     why: "Whether a required field is there is asked before empty values are dropped: an empty region satisfies it, and then \
           the message lacks the field after all. A field that `defaults` names is always there.",
-    remedy: "Do not count on `optional: false` for a text that is not empty; of a default and a requirement keep one.",
+    remedy: "`optional: false` does not guarantee a text that is not empty. Use either a default or a requirement, not both.",
     example: Example {
         bad: r#"{"defaults": {"content": ""}, "start_anchor": "<bot>", "fields": {"content": {"close": "</bot>", "optional": false}}}"#,
         good: r#"{"start_anchor": "<bot>", "fields": {"content": {"close": "</bot>", "optional": false}}}"#,

@@ -136,7 +136,7 @@ pub(in crate::lint) const ALL: &[SchemaRule] = &[
         severity: Severity::Warning,
         summary: "`$` stands in a pattern: it also matches before a final line feed.",
         why: "The last line feed of the response is lost where a lazy group ends at `$`.",
-        remedy: r"Write `\\Z`, the very end.",
+        remedy: r"Write `\Z`, the very end.",
         bad: r#"{"type": "object", "properties": {
   "content": {"type": "string", "x-regex": "<say>(.*?)(?:</say>|$)"}
 }}"#,
