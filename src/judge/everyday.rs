@@ -54,7 +54,7 @@ pub(super) fn of_every_day_with_calls(constants: &[&str]) -> Vec<Probe> {
 }
 
 /// Texts as files, transcripts, lists and prose have them, in which punctuation and common words stand that serve as markers as well.
-const ORDINARY: [&str; 36] = [
+const ORDINARY: [&str; 41] = [
     "Refs:\n[1]\nMore of it below.",
     "[server]\nport = 80\nname = \"larch\"",
     "{\"command\": \"npx\", \"args\": [\"-y\"]}",
@@ -91,6 +91,11 @@ const ORDINARY: [&str; 36] = [
     "{\"tool\": \"x\", \"name\": \"y\", \"args\": [\"-v\"]}",
     "I would write {\"name\": \"get\", \"arguments\": {\"a\": 1}} or [{\"name\": \"get\", \"parameters\": {\"a\": 1}}] for it.",
     "Run this:\n/ping\n* a\n* b\ncall it with {}",
+    "GO now, ROGER that, and REPLY soon: we MULL it over, THINK twice, ANSWER once, CALL back, START again, and at the END it is OVER.",
+    "Go on: the Title: Notes, my Reply: yes, no Verdict: yet, Musing: none, a Plan: later, the Function: f, its Arguments: x, Result: 1.",
+    "La Fin du monde, une R\u{e9}ponse : non, ma Pens\u{e9}e : oui; el plan listo, la Respuesta: s\u{ed}, Pienso que Fin; das Ende, kein Schluss, die Antwort: ja, ein Gedanke: so, Denken hilft.",
+    "\u{42d}\u{442}\u{43e} \u{41a}\u{43e}\u{43d}\u{435}\u{446} \u{444}\u{438}\u{43b}\u{44c}\u{43c}\u{430}, \u{41e}\u{442}\u{432}\u{435}\u{442}: \u{434}\u{430}, \u{41c}\u{44b}\u{441}\u{43b}\u{44c}: \u{43d}\u{435}\u{442}.",
+    "\u{3053}\u{308c}\u{3067}\u{7d42}\u{4e86}\u{3067}\u{3059}\u{3001}\u{601d}\u{8003}\u{3068}\u{56de}\u{7b54}\u{306e}\u{7d50}\u{8ad6}\u{3001}\u{8c03}\u{7528}\u{5b8c}\u{6bd5}\u{3002}\u{c0dd}\u{ac01} \u{b05d} \u{b2f5}\u{bcc0}.",
 ];
 
 /// Messages without calls that have these texts.

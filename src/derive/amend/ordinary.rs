@@ -4,8 +4,8 @@
 //! asked to be whole words, and those that open a field to begin where a line does, or with the markers before them that they have in all renders. Each change is taken that
 //! saves more of those texts and loses no message that came back, that first which saves most.
 //!
-//! No more is asked. A reasoning that is closed only by the white space of all renders would take the whole answer where a model writes other white space, and that is a greater loss than a
-//! text that is cut.
+//! What closes a field is asked for less: a word that stands on a line of its own in all renders counts only there. Of other markers nothing more is asked. A reasoning that is closed only by the
+//! white space of all renders would take the whole answer where a model writes other white space, and that is a greater loss than a text that is cut.
 //!
 //! No verdict depends on it. A marker that nobody writes in prose stays as it is. Other markers in its place may stand in prose, so that the same chat template with renamed markers
 //! may be read more strictly: so this is a decision, and the law of renaming is held with its other candidate, by which nothing is changed.

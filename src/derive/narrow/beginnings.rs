@@ -1,4 +1,4 @@
-//! Delimiters that count only where they begin in all renders: at the beginning of a line or of the response, with the markers before them that may be missing, and
+//! Delimiters that count only where they begin in all renders: at the beginning of a line or of the response, on a line of their own, with the markers before them that may be missing, and
 //! behind the marker of the section that they stand in.
 //!
 //! Models vary what stands before a marker. They write a call behind a sentence and on its line, and leave out the marker of the section that calls stand in. So a delimiter is
@@ -8,9 +8,13 @@ use super::places::Place;
 use crate::derive::compare::pattern::{
     SPACE, alternatives, either_of, enclosed, optional_beginning,
 };
+use crate::derive::compare::text::is_part_of_word;
 
 /// The condition that a line begins.
 const LINE: &str = "(?<![^\\n])";
+
+/// The condition that a line ends, or the response.
+const LINE_ENDS: &str = "(?=[^\\S\\n]*(?:\\n|\\Z))";
 
 /// The condition that the response has begun with nothing but white space.
 const RESPONSE: &str = "\\A\\s*";
@@ -25,7 +29,6 @@ pub(super) fn stricter(source: &str, places: &[Place<'_>]) -> Vec<(String, &'sta
         return Vec::new();
     }
     let mut all = Vec::new();
-    let begins_line = |text: &str| text.is_empty() || text.ends_with('\n');
     if taken
         .iter()
         .map(|place| text_before(place))
@@ -37,6 +40,9 @@ pub(super) fn stricter(source: &str, places: &[Place<'_>]) -> Vec<(String, &'sta
             format!("{space}{LINE}{}", own.unwrap_or(way))
         });
         all.push((pattern, "where a line begins"));
+        if taken.iter().all(|place| ends_line(place)) {
+            all.push((on_its_line(source), ON_ITS_LINE));
+        }
     }
     if taken
         .iter()
@@ -74,6 +80,54 @@ pub(super) fn stricter(source: &str, places: &[Place<'_>]) -> Vec<(String, &'sta
     all
 }
 
+/// Returns the pattern for a word that closes a field, where it counts only on a line of its own, with the condition in words; `None` where it is no word, or stands within a line as
+/// well.
+pub(super) fn word_on_its_line(
+    source: &str,
+    places: &[Place<'_>],
+) -> Option<(String, &'static str)> {
+    let mut taken = places
+        .iter()
+        .filter(|place| !place.span.is_empty())
+        .peekable();
+    taken.peek()?;
+    let is_word = |place: &Place<'_>| {
+        let own = place.response[place.span.clone()].trim();
+        let mut characters = own.chars();
+        characters.all(|c| c == ' ' || is_part_of_word(c))
+    };
+    let is_alone =
+        taken.all(|place| is_word(place) && begins_line(text_before(place)) && ends_line(place));
+    let pattern = on_its_line(source);
+    (is_alone && pattern != source).then_some((pattern, ON_ITS_LINE))
+}
+
+/// The condition in words.
+const ON_ITS_LINE: &str = "on a line of its own";
+
+/// The pattern with the condition that a line begins before it and ends behind it.
+fn on_its_line(source: &str) -> String {
+    changed(source, |way| {
+        // What only looks around has a place of its own.
+        if way.starts_with("(?<=") {
+            return way.to_owned();
+        }
+        let own = way.strip_prefix(SPACE);
+        let space = own.map_or("", |_| SPACE);
+        let own = own.unwrap_or(way);
+        let (own, behind) = match own.strip_suffix(SPACE) {
+            Some(own) => (own, SPACE),
+            None => (own, ""),
+        };
+        format!("{space}{LINE}{own}{LINE_ENDS}{behind}")
+    })
+}
+
+/// Returns true if a line begins behind the text.
+fn begins_line(text: &str) -> bool {
+    text.is_empty() || text.ends_with('\n')
+}
+
 /// Returns the marker at the beginning of a pattern that is missing in some places: `<c>` in `(?:<c>\\s*)?f` and in `(?:<c>|(?<=\\}),)f`.
 fn first_marker(way: &str) -> Option<String> {
     let own = way.strip_prefix(SPACE).unwrap_or(way);
@@ -87,6 +141,13 @@ fn first_marker(way: &str) -> Option<String> {
         marker = shorter;
     }
     (!marker.is_empty() && !marker.contains("(?")).then(|| marker.to_owned())
+}
+
+/// Returns true if nothing but white space follows the delimiter in its line.
+fn ends_line(place: &Place<'_>) -> bool {
+    let own = place.response[place.span.clone()].trim_end();
+    let behind = &place.response[place.span.start + own.len()..];
+    behind.lines().next().unwrap_or_default().trim().is_empty()
 }
 
 /// The response up to the delimiter, without the white space that the delimiter begins with.
@@ -150,13 +211,38 @@ mod tests {
 
     #[test]
     fn a_line_or_the_response_is_asked_for_where_it_always_begins_there() {
+        let found = asked("\\s*GO\\s*", &[("so\nGO\n", "\nGO\n"), ("GO", "GO")]);
+        let expected = [
+            "\\s*(?<![^\\n])GO\\s*",
+            "\\s*(?<![^\\n])GO(?=[^\\S\\n]*(?:\\n|\\Z))\\s*",
+        ];
+        assert_eq!(found, expected);
         let found = asked("\\s*\\$\\s*", &[("so\n$ run", "\n$ "), ("$ run", "$ ")]);
         assert_eq!(found, ["\\s*(?<![^\\n])\\$\\s*"]);
         let found = asked("(?:<a>|(?=b))", &[("\n<a>", "<a>"), ("<a>", "<a>")]);
-        let expected = ["(?:(?<![^\\n])<a>|(?=b))", "(?:\\A\\s*<a>|(?=b))"];
+        let expected = [
+            "(?:(?<![^\\n])<a>|(?=b))",
+            "(?:(?<![^\\n])<a>(?=[^\\S\\n]*(?:\\n|\\Z))|(?=b))",
+            "(?:\\A\\s*<a>|(?=b))",
+        ];
         assert_eq!(found, expected);
         assert!(asked("<a>", &[("so <a>", "<a>"), ("\n<a>", "<a>")]).is_empty());
         assert!(asked("<a>", &[]).is_empty());
+    }
+
+    #[test]
+    fn a_word_that_closes_a_field_is_asked_for_on_its_line() {
+        let found = |places: &[(&'static str, &str)]| {
+            word_on_its_line("\\bGO\\b\\s*", &at_texts(places)).map(|(pattern, _)| pattern)
+        };
+        let expected = "(?<![^\\n])\\bGO\\b(?=[^\\S\\n]*(?:\\n|\\Z))\\s*";
+        assert_eq!(
+            found(&[("so\nGO\n", "GO\n"), ("so\nGO", "GO")]).as_deref(),
+            Some(expected)
+        );
+        assert_eq!(found(&[("so GO\n", "GO\n")]), None);
+        assert_eq!(found(&[("so\nGO on", "GO ")]), None);
+        assert_eq!(found(&[("so\n<GO>\n", "<GO>\n")]), None);
     }
 
     #[test]

@@ -111,6 +111,7 @@ pub(super) fn proposals(
 
 /// Returns response templates in which what opens one field each counts only where it begins in all responses: at the beginning of a line or of the response, or with
 /// markers before it that may be missing. What closes a field is left as it is: a model that writes it with other white space would say the rest of its answer within that field.
+/// But a word that stands on a line of its own in all responses counts only there, since an answer is likelier to say the word than a model to leave out its line feeds.
 pub(super) fn at_their_beginnings(
     document: &Document,
     template: &Arc<ResponseTemplate>,
@@ -136,6 +137,23 @@ pub(super) fn at_their_beginnings(
                 field.open = Some(Delimiter::pattern(pattern));
             }
             let told = format!("what opens {name} counts only {how}");
+            Proposal { document, told }
+        }));
+    }
+    for (index, field) in template.fields().iter().enumerate() {
+        let name = field.name.as_str();
+        let own = document.fields.get(name);
+        let own = own.and_then(|field| field.close.as_ref());
+        let seen = places.delimiters.get(&(index, Edge::Close));
+        let on_its_line = own
+            .zip(seen)
+            .and_then(|(own, seen)| beginnings::word_on_its_line(&own.as_pattern(), seen));
+        all.extend(on_its_line.map(|(pattern, how)| {
+            let mut document = document.clone();
+            if let Some(field) = document.fields.get_mut(name) {
+                field.close = Some(Delimiter::pattern(pattern));
+            }
+            let told = format!("what closes {name} counts only {how}");
             Proposal { document, told }
         }));
     }
