@@ -178,6 +178,16 @@ impl Origin {
         path.into_iter().chain(also)
     }
 
+    /// The name of the variable of whose value alone the run is made, such as a kwarg.
+    pub(crate) fn variable(&self) -> Option<&str> {
+        let mut inputs = self.inputs();
+        let path = inputs.next()?;
+        match (&**path, inputs.next()) {
+            ([InputStep::Key(name)], None) => Some(name),
+            _ => None,
+        }
+    }
+
     /// Returns true if the run's text is other than what it comes from.
     pub fn is_derived(&self) -> bool {
         match self {

@@ -16,7 +16,7 @@ use super::places::{Prompted, is_given};
 use super::rounds::{Round, RoundId};
 use super::trial::Tried;
 use super::unproved::{PromptTail, Unproved};
-use crate::chat_template::{InputStep, Origin, Run};
+use crate::chat_template::{Origin, Run};
 use crate::text::{behind, common_prefix, common_suffix, ends_alike};
 use crate::value::{Map, Value, python};
 
@@ -71,12 +71,8 @@ pub(super) fn unshown(judge: &Judge<'_>, tried: &Tried<'_>) -> Vec<Unproved> {
 /// The runs that show the value of a kwarg, and nothing else.
 fn given<'r>(runs: &'r [Run], kwargs: &Map) -> impl Iterator<Item = &'r Run> {
     runs.iter().filter(|run| {
-        let mut inputs = run.origin.inputs();
-        let name = match inputs.next().map(|path| &**path) {
-            Some([InputStep::Key(name)]) => name,
-            _ => return false,
-        };
-        inputs.next().is_none() && kwargs.contains_key(name)
+        let name = run.origin.variable();
+        name.is_some_and(|name| kwargs.contains_key(name))
     })
 }
 

@@ -173,11 +173,7 @@ impl Amended {
             })
             .filter_map(|opening| {
                 let document = opened_with(&self.document, field, &opening)?;
-                if !self.reads_recorded(&document) {
-                    return None;
-                }
-                let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
-                let proof = keeps(&Arc::new(template))?;
+                let proof = self.proved(&document, &mut keeps)?;
                 (leaking(&proof) < before).then_some((document, proof, opening))
             });
         openings.next()
@@ -238,11 +234,7 @@ impl Amended {
             .filter(|(header, _)| !is_made_up(header) && !anchors.contains(header))
             .filter_map(|(header, prompt)| {
                 let (document, anchors) = with_anchor(&self.document, &anchors, &header);
-                if !self.reads_recorded(&document) {
-                    return None;
-                }
-                let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
-                let proof = keeps(&Arc::new(template))?;
+                let proof = self.proved(&document, &mut keeps)?;
                 (leaking(&proof) < before).then_some(Begun {
                     document,
                     proof,

@@ -174,11 +174,25 @@ impl Amended {
 
     /// Returns true if a response template gives the recorded responses that are read right their messages still.
     fn reads_recorded(&self, document: &Document) -> bool {
-        let Ok(template) = ResponseTemplate::from_value(&document.to_value()).map(Arc::new) else {
-            return false;
-        };
+        let template = ResponseTemplate::from_value(&document.to_value());
+        template.is_ok_and(|template| self.reads_recorded_by(&Arc::new(template)))
+    }
+
+    fn reads_recorded_by(&self, template: &Arc<ResponseTemplate>) -> bool {
         let mut read = self.read.iter().map(|(_, case)| case);
-        read.all(|case| judge::parse_whole(&template, case) == case.message)
+        read.all(|case| judge::parse_whole(template, case) == case.message)
+    }
+
+    /// Returns the proof of a response template that `keeps` accepts and that reads the recorded responses still. Those are tried first, since a proof takes longer.
+    fn proved(
+        &self,
+        document: &Document,
+        keeps: impl FnOnce(&Arc<ResponseTemplate>) -> Option<Proof>,
+    ) -> Option<Proof> {
+        let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
+        let template = Arc::new(template);
+        let reads_recorded = self.reads_recorded_by(&template);
+        reads_recorded.then(|| keeps(&template)).flatten()
     }
 
     fn take(&mut self, document: Document, proof: Proof, code: &'static str, told: String) {
@@ -357,13 +371,9 @@ impl Amended {
         engines: &[Engine],
     ) -> Result<(), DeriveError> {
         let template = self.template()?;
-        let keeps_responses = |template: &Arc<ResponseTemplate>| {
-            let mut all = self.read.iter().map(|(_, case)| case);
-            all.all(|case| judge::parse_whole(template, case) == case.message)
-        };
         // The responses are tried first, since a proof takes longer.
         let keeps = |template: &Arc<ResponseTemplate>| {
-            keeps_responses(template)
+            self.reads_recorded_by(template)
                 .then(|| bench.keeps(&self.proof)(template))
                 .flatten()
         };

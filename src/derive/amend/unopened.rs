@@ -6,11 +6,9 @@
 //!
 //! This costs one proof, for chat templates with such a reasoning alone.
 
-use std::sync::Arc;
-
 use super::{Amended, Bench};
 use crate::derive::emit::{self, Target};
-use crate::response_template::{Delimiter, Document, ResponseTemplate};
+use crate::response_template::{Delimiter, Document};
 
 impl Amended {
     /// Lets the response begin with a reasoning that nothing opens, if the content is what follows it.
@@ -19,10 +17,7 @@ impl Amended {
         let Some(document) = begun(&self.document, field, bench.target) else {
             return;
         };
-        let template = ResponseTemplate::from_value(&document.to_value()).ok();
-        let proof = template
-            .filter(|_| self.reads_recorded(&document))
-            .and_then(|template| bench.keeps(&self.proof)(&Arc::new(template)));
+        let proof = self.proved(&document, bench.keeps(&self.proof));
         if let Some(proof) = proof {
             let told = "text behind the answer would take the place of a reasoning that nothing opens; so the reasoning is what the response begins with";
             self.take(document, proof, "claimed", told.to_owned());

@@ -121,41 +121,36 @@ pub(super) fn at_their_beginnings(
         return Vec::new();
     };
     let mut all = Vec::new();
-    for (index, field) in template.fields().iter().enumerate() {
-        let name = field.name.as_str();
-        let own = document
-            .fields
-            .get(name)
-            .and_then(|field| field.open.as_ref());
-        let (Some(own), Some(seen)) = (own, places.delimiters.get(&(index, Edge::Open))) else {
-            continue;
-        };
-        let stricter = beginnings::stricter(&own.as_pattern(), seen).into_iter();
-        all.extend(stricter.map(|(pattern, how)| {
-            let mut document = document.clone();
-            if let Some(field) = document.fields.get_mut(name) {
-                field.open = Some(Delimiter::pattern(pattern));
-            }
-            let told = format!("what opens {name} counts only {how}");
-            Proposal { document, told }
-        }));
-    }
-    for (index, field) in template.fields().iter().enumerate() {
-        let name = field.name.as_str();
-        let own = document.fields.get(name);
-        let own = own.and_then(|field| field.close.as_ref());
-        let seen = places.delimiters.get(&(index, Edge::Close));
-        let on_its_line = own
-            .zip(seen)
-            .and_then(|(own, seen)| beginnings::word_on_its_line(&own.as_pattern(), seen));
-        all.extend(on_its_line.map(|(pattern, how)| {
-            let mut document = document.clone();
-            if let Some(field) = document.fields.get_mut(name) {
-                field.close = Some(Delimiter::pattern(pattern));
-            }
-            let told = format!("what closes {name} counts only {how}");
-            Proposal { document, told }
-        }));
+    for edge in [Edge::Open, Edge::Close] {
+        for (index, field) in template.fields().iter().enumerate() {
+            let name = field.name.as_str();
+            let own = document.fields.get(name).and_then(|field| match edge {
+                Edge::Open => field.open.as_ref(),
+                Edge::Close => field.close.as_ref(),
+            });
+            let (Some(own), Some(seen)) = (own, places.delimiters.get(&(index, edge))) else {
+                continue;
+            };
+            let (verb, stricter) = match edge {
+                Edge::Open => ("opens", beginnings::stricter(&own.as_pattern(), seen)),
+                Edge::Close => {
+                    let on_its_line = beginnings::word_on_its_line(&own.as_pattern(), seen);
+                    ("closes", on_its_line.into_iter().collect())
+                }
+            };
+            all.extend(stricter.into_iter().map(|(pattern, how)| {
+                let mut document = document.clone();
+                if let Some(field) = document.fields.get_mut(name) {
+                    let delimiter = Some(Delimiter::pattern(pattern));
+                    match edge {
+                        Edge::Open => field.open = delimiter,
+                        Edge::Close => field.close = delimiter,
+                    }
+                }
+                let told = format!("what {verb} {name} counts only {how}");
+                Proposal { document, told }
+            }));
+        }
     }
     all
 }

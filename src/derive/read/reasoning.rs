@@ -387,7 +387,8 @@ pub(super) fn rendered(
         open,
         filler: None,
     };
-    reasoning.filler = filler(renderer, anchor, shown, settings, &reasoning);
+    let mut leads = leads(renderer, anchor, shown, settings);
+    reasoning.filler = leads.find_map(|lead| reasoning.filler_in(&lead));
     let key = shown.key();
     let evidence = |decision, marker: &str| Evidence {
         decision,
@@ -536,20 +537,19 @@ fn close_candidates<'t>(
     candidates
 }
 
-/// Returns what the chat template writes in the place of a reasoning where a message has none, under any of the settings.
-fn filler(
+/// The texts that stand before the content or the call in a message without reasoning, under each of the settings.
+fn leads(
     renderer: &Renderer<'_>,
     anchor: &Anchor,
     shown: &Shown,
     settings: &[Map],
-    reasoning: &Reasoning,
-) -> Option<String> {
+) -> impl Iterator<Item = String> {
     let message = shown.dialect.write(&shown.plain);
-    settings.iter().find_map(|kwargs| {
+    settings.iter().filter_map(move |kwargs| {
         let context = shown.context.under(kwargs);
         let full = renderer.turn(&context, &message).ok()?.full;
         let (lead, _) = anchor.turn(&full, &shown.next)?.split_once(&shown.next)?;
-        reasoning.filler_in(lead)
+        Some(lead.to_owned())
     })
 }
 
@@ -561,17 +561,8 @@ fn bare_lead(
     shown: &Shown,
     settings: &[Map],
 ) -> Option<String> {
-    let message = shown.dialect.write(&shown.plain);
-    settings
-        .iter()
-        .filter_map(|kwargs| {
-            let full = renderer
-                .turn(&shown.context.under(kwargs), &message)
-                .ok()?
-                .full;
-            let (lead, _) = anchor.turn(&full, &shown.next)?.split_once(&shown.next)?;
-            (!lead.trim().is_empty()).then(|| lead.to_owned())
-        })
+    leads(renderer, anchor, shown, settings)
+        .filter(|lead| !lead.trim().is_empty())
         .min_by_key(String::len)
 }
 

@@ -11,7 +11,7 @@
 //! A render with origins takes about twice as long as one without. Only a chat template of which one of the first renders has such a
 //! part within a turn is rendered so throughout.
 
-use crate::chat_template::{InputStep, Origin, Run, Traced};
+use crate::chat_template::{Origin, Run, Traced};
 use crate::derive::compare::slot;
 use crate::judge;
 
@@ -108,15 +108,8 @@ fn is_counted(run: &Run, text: &str) -> bool {
 
 /// Returns the kwarg, or the function of the date, of which alone the run is made.
 fn given<'k>(run: &Run, names: &'k [String]) -> Option<&'k String> {
-    let mut inputs = run.origin.inputs();
-    let path = inputs.next()?;
-    let [InputStep::Key(name)] = &**path else {
-        return None;
-    };
-    let is_alone = inputs.next().is_none() && run.start < run.end;
-    names
-        .iter()
-        .find(|known| is_alone && known.as_str() == &**name)
+    let variable = run.origin.variable().filter(|_| run.start < run.end)?;
+    names.iter().find(|known| known.as_str() == variable)
 }
 
 /// Returns the bytes in the source of the constant that the run shows.
