@@ -1,6 +1,7 @@
 //! The markers that end a turn, and the text that may follow them.
 
-use super::{Target, tail};
+use super::{Target, tail, texts};
+use crate::derive::choice::Choices;
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::{slot, text};
 use crate::derive::read::analysis::Analysis;
@@ -18,8 +19,8 @@ pub(super) struct Ends<'a> {
     opens_calls: &'a str,
     /// The text that may follow at the end of a conversation.
     epilogue: &'a str,
-    /// True if text behind the end of a turn goes to no field. It is so where a delimiter opens the content, since text is then content
-    /// only behind that delimiter.
+    /// True if text behind the end of a turn goes to no field, or to a reasoning that is what no other field takes. It is so where a delimiter
+    /// opens the content, since text is then content only behind that delimiter.
     pub(super) is_last: bool,
     /// The pieces of which markers are made.
     pub(super) pieces: &'a Pieces,
@@ -28,7 +29,7 @@ pub(super) struct Ends<'a> {
 }
 
 impl<'a> Ends<'a> {
-    pub(super) fn of(analysis: &'a Analysis, target: Target) -> Self {
+    pub(super) fn of(analysis: &'a Analysis, target: Target, choices: &Choices) -> Self {
         let epilogue = analysis.turn_end.epilogue.trim();
         let after_calls = analysis.calls.as_ref().map(|calls| calls.turn_end.trim());
         let after_calls = after_calls.map(|end| end.strip_suffix(epilogue).unwrap_or(end).trim());
@@ -79,10 +80,7 @@ impl<'a> Ends<'a> {
             }),
             epilogue,
             is_last: analysis.content.open.is_some()
-                || analysis
-                    .reasoning
-                    .as_ref()
-                    .is_some_and(|reasoning| reasoning.open.is_empty()),
+                || texts::unopened(analysis, choices).is_some(),
             pieces: &analysis.pieces,
             text_end: target.text_end,
         }

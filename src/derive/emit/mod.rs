@@ -63,7 +63,7 @@ fn regions(
     target: Target,
     choices: &Choices,
 ) -> IndexMap<String, FieldDocument> {
-    let ends = Ends::of(analysis, target);
+    let ends = Ends::of(analysis, target, choices);
     let mut fields = IndexMap::new();
     if let Some(reasoning) = &analysis.reasoning {
         let mut field = thoughts::thoughts(analysis, reasoning, &ends, target, choices);

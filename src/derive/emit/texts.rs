@@ -255,10 +255,14 @@ pub(super) fn first_or_all(
 
 /// Returns true if what closes the reasoning opens the content, since nothing opens the reasoning.
 fn opens_content(analysis: &Analysis, choices: &Choices) -> bool {
+    analysis.content.open.is_none() && unopened(analysis, choices).is_some()
+}
+
+/// The reasoning, if nothing opens it and it is what no other field takes.
+pub(super) fn unopened<'a>(analysis: &'a Analysis, choices: &Choices) -> Option<&'a Reasoning> {
     let reasoning = analysis.reasoning.as_ref();
-    let unopened = reasoning.filter(|reasoning| reasoning.open.is_empty());
-    let is_bare = unopened.filter(|_| analysis.content.open.is_none());
-    is_bare.is_some_and(|reasoning| unopened_delimiters(reasoning, choices).is_none())
+    let reasoning = reasoning.filter(|reasoning| reasoning.open.is_empty());
+    reasoning.filter(|reasoning| unopened_delimiters(reasoning, choices).is_none())
 }
 
 /// The delimiters of a reasoning that nothing opens; `None` where it has none, and is what no other field takes.

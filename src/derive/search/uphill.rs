@@ -56,8 +56,8 @@ impl Driver<'_> {
         better
     }
 
-    /// Returns an attempt that is better than `best` and differs from it in one decision: the first that lacks nothing, else the one that
-    /// lacks the least, with the other candidates that are better than `best`.
+    /// Returns an attempt that is better than `best` and differs from it in one decision: the first that lacks nothing and in which every part has
+    /// what opens it, else the one that lacks the least, with the other candidates that are better than `best`.
     ///
     /// A candidate may bring up decisions that were not made before, and be right with another candidate for one of those alone: to say what
     /// closes a reasoning that nothing opens asks where that begins. Where no candidate is better by itself, these are tried.
@@ -78,7 +78,7 @@ impl Driver<'_> {
             let further = brought_up(&attempt, &candidate, best);
             match self.judged(attempt, best, &candidate, &failing) {
                 Some(proven) => {
-                    if found.add(candidate, proven) {
+                    if found.add(candidate, proven, best) {
                         return found.better();
                     }
                 }
@@ -97,7 +97,7 @@ impl Driver<'_> {
             };
             // It comes with the candidate that brought it up, and is not tried alone.
             if let Some(proven) = self.judged(attempt, best, &candidate, &failing)
-                && found.add(candidate, proven)
+                && found.add(candidate, proven, best)
             {
                 break;
             }
@@ -226,12 +226,28 @@ impl Driver<'_> {
 }
 
 /// The attempts that were found to be better: the one that lacks least, the first of several; and the candidates of the others, with what each
-/// lacks. Another place at which the turn begins is taken last, unless nothing is lacking then: all that is in the turn would be read anew, and
-/// what begins it is what renders show most plainly.
+/// lacks.
+///
+/// Two kinds are taken last, unless nothing is lacking then. With another place at which the turn begins, all that is in the turn would be read
+/// anew, and what begins it is what renders show most plainly. And without a reasoning that was seen, no later candidate can say how it is read,
+/// although it may be the second of two steps: for example, that the reasoning is what the response begins with, and then how the content
+/// is closed.
+///
+/// Of two that lack nothing, the better one knows what opens the reasoning. It reads the response of a model that writes this although the prompt
+/// has written it, and it can tell a call from a reasoning that nothing has closed.
 #[derive(Default)]
 struct Found {
-    best: Option<(Preference, Proven)>,
+    best: Option<FoundAttempt>,
     others: Vec<(Lacking, Preference)>,
+}
+
+/// An attempt that was found to be better.
+struct FoundAttempt {
+    candidate: Preference,
+    proven: Proven,
+    is_last_resort: bool,
+    /// True if it lacks nothing but what opens the reasoning.
+    is_unopened: bool,
 }
 
 /// A better attempt than another one, and the other candidates that are better than that, the best first.
@@ -241,28 +257,35 @@ struct Better {
 }
 
 impl Found {
-    /// Adds an attempt, and returns true if it lacks nothing.
-    fn add(&mut self, candidate: Preference, proven: Proven) -> bool {
+    /// Adds an attempt that is better than `before`, and returns true if none can be better than it.
+    fn add(&mut self, candidate: Preference, proven: Proven, before: &Proven) -> bool {
         let lacking = proven.lacking();
         let is_whole = lacking == Lacking::default();
+        let found = FoundAttempt {
+            is_last_resort: !is_whole
+                && (is_read_anew(&candidate) || proven.attempt.drops_reasoning(before)),
+            is_unopened: is_whole && has_unopened_reasoning(&proven),
+            candidate,
+            proven,
+        };
+        let is_best = is_whole && !found.is_unopened;
         match &mut self.best {
-            Some((taken, best))
-                if (is_read_anew(taken), best.lacking())
-                    <= (!is_whole && is_read_anew(&candidate), lacking) =>
-            {
-                self.others.push((lacking, candidate));
+            Some(best) if best.rank() <= found.rank() => {
+                self.others.push((lacking, found.candidate));
             }
             best => {
-                let known = best.replace((candidate, proven));
-                let known = known.map(|(candidate, proven)| (proven.lacking(), candidate));
+                let known = best.replace(found);
+                let known = known.map(|known| (known.proven.lacking(), known.candidate));
                 self.others.extend(known);
             }
         }
-        is_whole
+        is_best
     }
 
     fn better(mut self) -> Option<Better> {
-        let (candidate, proven) = self.best?;
+        let FoundAttempt {
+            candidate, proven, ..
+        } = self.best?;
         self.others.sort_by_key(|(lacking, _)| *lacking);
         let others = self.others.into_iter().map(|(_, other)| other);
         let others = others.filter(|other| other.decision != candidate.decision);
@@ -271,6 +294,20 @@ impl Found {
             others: others.collect(),
         })
     }
+}
+
+impl FoundAttempt {
+    /// The better attempt has the lesser rank.
+    fn rank(&self) -> (bool, Lacking, bool) {
+        let lacking = self.proven.lacking();
+        (self.is_last_resort, lacking, self.is_unopened)
+    }
+}
+
+/// Returns true if there is a reasoning that nothing opens.
+fn has_unopened_reasoning(proven: &Proven) -> bool {
+    let reasoning = &proven.attempt.analysis.reasoning;
+    reasoning.as_ref().is_some_and(|it| it.open.is_empty())
 }
 
 /// Returns the other candidates of the decisions that the attempt makes and `best` does not, each with the choices of the attempt and this one.
