@@ -231,6 +231,17 @@ impl Amended {
             false => source.tokens.end.clone(),
         };
         self.close_at(bench, &tokens, engines, told);
+        let told = |tokens: &str| {
+            format!(
+                "a turn of calls ends with {tokens} where a tool's result follows, and otherwise at the end of a conversation; it closes the content, too"
+            )
+        };
+        self.close_at(
+            bench,
+            &bench.analysis.turn_end.before_results,
+            engines,
+            told,
+        );
         if is_never_closed {
             let told = |tokens: &str| {
                 format!(

@@ -249,6 +249,25 @@ impl Pieces {
         None
     }
 
+    /// Returns how many bytes two texts end with alike, in whole constants of which pieces are made: `<pause><user>` and `<over><user>` share the `<user>`, although
+    /// the first of them is one piece where `<pause>` never stands alone.
+    pub(in crate::derive) fn shared_constants(&self, a: &str, b: &str) -> usize {
+        let starts = |text: &str| {
+            let cover = self.fine.cover(text, &self.runs_on);
+            let mut at = 0;
+            let mut from_end = vec![text.len()];
+            while at < text.len() {
+                at += cover[at].step.0;
+                from_end.push(text.len() - at);
+            }
+            from_end
+        };
+        let shared = text::common_suffix(a, b);
+        let (of_a, of_b) = (starts(a), starts(b));
+        let both = of_a.into_iter().filter(|start| of_b.contains(start));
+        both.filter(|start| *start <= shared).max().unwrap_or(0)
+    }
+
     /// Returns how many bytes two texts end with alike, without splitting a piece of either.
     pub(in crate::derive) fn shared_end(&self, a: &str, b: &str) -> usize {
         let mut shared = text::common_suffix(a, b);
@@ -345,9 +364,14 @@ impl Pieces {
     }
 
     /// Moves a cut back over the header of the next message, so that only the end of the message before it remains: over each token with
-    /// which the conversation `asked` begins as well. The first token stays, even if it is one of these.
+    /// which the conversation `asked` begins as well. The first token stays, even if it is one of these, and so does one with which both `asked`
+    /// and the text end: where a system message is always written, what ends that stands before the user's message as well.
     pub(in crate::derive) fn before_header(&self, text: &str, cut: usize, asked: &str) -> usize {
-        let opening = self.opening(asked);
+        let mut opening = self.opening(asked);
+        if text[cut..].trim().is_empty() {
+            let ends = [asked, &text[..cut]].map(str::trim_end);
+            opening.retain(|token| !ends.iter().all(|end| end.ends_with(token)));
+        }
         let mut before = cut;
         while let [_, .., last] = self.tokens(&text[..before]).as_slice()
             && opening.contains(last)

@@ -190,7 +190,10 @@ fn bare_key(argument: &Pairs, group: &str, keys: Keys) -> String {
     let others = argument.value.iter().filter(|_| !is_whole);
     let others = others.map(|around| slot::stop(&around.between));
     let mut stop = slot::stop(between);
-    for sign in others.chain([slot::stop(&argument.separator)]) {
+    // A separator that is a word, such as `AND`, shares its letters with names.
+    let separator = Some(argument.separator.trim_start());
+    let separator = separator.filter(|it| !it.starts_with(char::is_alphanumeric));
+    for sign in others.chain(separator.map(slot::stop)) {
         if !stop.contains(&sign) {
             stop.push_str(&sign);
         }

@@ -18,7 +18,7 @@ use crate::derive::choice::DecisionId;
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::evidence::finding::Finding;
 use crate::derive::evidence::sample::Evidence;
-use crate::derive::probe::{self, Assistant, Dialect, NoContent};
+use crate::derive::probe::{self, Assistant, Call, Dialect, NoContent};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
 use crate::judge::slot::Slot;
@@ -312,6 +312,14 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
     if turn_end.marker().is_empty() && turn_end.before_next.is_empty() {
         turn_end.next_begin = turn_end::next_begin(renderer, &user, &after_tool);
     }
+    if let Some(calls) = &calls.calls {
+        let call = call_before_result();
+        let opening = renderer.history(&user).unwrap_or_default();
+        let opening = opening.split(probe::USER).next().unwrap_or_default();
+        let end = &calls.turn_end;
+        let found = turn_end::before_result(renderer, &after_tool, &call, end, opening);
+        turn_end.before_results.extend(found);
+    }
     // Where no call is rendered a tool's result may be: an answer to it is a turn as well, and may begin otherwise than one to a question.
     let begins_otherwise = || {
         let prompt = renderer.prompt(&after_tool);
@@ -446,9 +454,14 @@ fn needs_content(renderer: &Renderer<'_>, user: &Context, dialect: &Dialect) -> 
 
 /// The context in which the model reads a tool's result.
 pub(in crate::derive) fn after_tool(context: &Context, dialect: &Dialect) -> Context {
-    let call = probe::call(2);
+    let call = call_before_result();
     let calling = Assistant::calling([call.clone()]);
     context
         .and(dialect.write(&calling))
         .and(probe::tool_result(&call, probe::TOOL_RESULT))
+}
+
+/// The call of which [`after_tool`] has the result.
+fn call_before_result() -> Call {
+    probe::call(2)
 }

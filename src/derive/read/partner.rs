@@ -1,9 +1,13 @@
-//! The marker that would close what a marker opens, by how other markers of the chat template are closed.
+//! The marker that would close what a marker opens, by how other markers of the chat template are closed; and the one that would open what a marker
+//! closes, by its own signs.
 //!
 //! A prompt may open a reasoning of which the chat template never says the end, since history is given without it: `<think>` stands in the
 //! prompt, and `</think>` nowhere. Other markers of the same source tell how such a one is closed: of `<functions>` and `</functions>`, which
 //! have the same signs around a word, the second has a `/` behind the first sign. That is an analogy and no proof, and whatever is read by it
 //! is reported as not shown.
+//!
+//! The other way round, a chat template may drop what an answer says before `</think>`, and never say how that begins. Then that marker alone tells
+//! what opens it.
 //!
 //! A search takes the length of the constants times the number of different words in them.
 
@@ -21,19 +25,7 @@ const MAX_WORDS: usize = 256;
 /// Returns the marker that closes `open` as other markers with the same signs around a word are closed in these texts; `None` where there are
 /// none, or `open` is no word between signs.
 pub(super) fn closing<'t>(open: &str, texts: impl Iterator<Item = &'t str>) -> Option<String> {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let start = open.find(is_word)?;
-    let (before, rest) = open.split_at(start);
-    let end = rest.find(|c| !is_word(c))?;
-    let (word, behind) = rest.split_at(end);
-    let is_sign = |c: char| !is_word(c) && !c.is_whitespace();
-    if before.is_empty()
-        || ![before, behind]
-            .iter()
-            .all(|text| text.chars().all(is_sign))
-    {
-        return None;
-    }
+    let [before, word, behind] = word_between_signs(open)?;
     // What stands before each word that `behind` follows.
     let followed = Pattern::re(&format!(
         "(?P<before>[^\\w\\s]+)(?P<word>\\w+)(?={})",
@@ -71,6 +63,37 @@ pub(super) fn closing<'t>(open: &str, texts: impl Iterator<Item = &'t str>) -> O
     Some(format!("{signs}{word}{behind}"))
 }
 
+/// Returns the marker that opens what `close` closes, by the signs of `close` alone: it has more of them before its word than behind it, and what opens
+/// has as many on both sides. So `</think>` closes a `<think>`, and `[/THINK]` a `[THINK]`; `<|end|>` tells nothing.
+pub(super) fn opening(close: &str) -> Option<String> {
+    let [before, word, behind] = word_between_signs(close)?;
+    let fewer = behind.chars().count();
+    let more = before.chars().count().checked_sub(fewer)?;
+    let (cut, _) = before.char_indices().nth(fewer)?;
+    (1..=MAX_MORE)
+        .contains(&more)
+        .then(|| format!("{}{word}{behind}", &before[..cut]))
+}
+
+/// Returns true if these are two markers with signs around the same word.
+pub(super) fn are_alike(one: &str, other: &str) -> bool {
+    let word = |marker| word_between_signs(marker).map(|[_, word, _]| word);
+    one != other && word(one).is_some() && word(one) == word(other)
+}
+
+/// The signs, the word and the signs of a marker that is a word between signs; `None` for another.
+fn word_between_signs(marker: &str) -> Option<[&str; 3]> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let start = marker.find(is_word)?;
+    let (before, rest) = marker.split_at(start);
+    let end = rest.find(|c| !is_word(c))?;
+    let (word, behind) = rest.split_at(end);
+    let is_sign = |c: char| !is_word(c) && !c.is_whitespace();
+    let signs = [before, behind];
+    let is_between = !before.is_empty() && signs.iter().all(|text| text.chars().all(is_sign));
+    is_between.then_some([before, word, behind])
+}
+
 /// Returns the end of these signs that is `before` with some more behind its first character: `</` for `<`, of `></`.
 fn with_more<'s>(signs: &'s str, before: &str) -> Option<&'s str> {
     let places = signs.char_indices().rev().map(|(at, _)| &signs[at..]);
@@ -91,6 +114,26 @@ fn with_more<'s>(signs: &'s str, before: &str) -> Option<&'s str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_marker_with_more_signs_before_its_word_closes_one_with_as_many_on_both_sides() {
+        for (close, expected) in [
+            ("</think>", Some("<think>")),
+            ("[/THINK]", Some("[THINK]")),
+            ("<|/muse|>", Some("<|muse|>")),
+            ("⟦¬muse⟧", Some("⟦muse⟧")),
+            ("<|end|>", None),
+            ("<think>", None),
+            ("%-----end%", None),
+            ("think", None),
+            ("</my thought>", None),
+        ] {
+            assert_eq!(opening(close).as_deref(), expected, "{close}");
+        }
+        assert!(are_alike("<|think|>", "</think>"));
+        assert!(!are_alike("</think>", "</think>"));
+        assert!(!are_alike("<|thought|>", "</think>"));
+    }
 
     #[test]
     fn a_marker_is_closed_as_others_are() {

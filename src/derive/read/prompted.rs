@@ -22,24 +22,8 @@ pub(in crate::derive) fn dropped(
     constants: &[&str],
 ) -> Vec<(String, &'static str, Found)> {
     let mut found = Vec::new();
-    let mut add = |name: String, because, (open, close): (&str, &str), evidence: Vec<Evidence>| {
-        let reasoning = Reasoning {
-            opened_by: Opener::Model,
-            open: open.to_owned(),
-            close: close.to_owned(),
-            is_rendered: false,
-            unopened: None,
-            space: String::new(),
-            spaced: true,
-            parts: None,
-            filler: None,
-        };
-        let one = Found {
-            reasoning: Some(reasoning),
-            slot: None,
-            evidence,
-        };
-        found.push((name, because, one));
+    let mut add = |name: String, because, markers: (&str, &str), evidence: Vec<Evidence>| {
+        found.push((name, because, not_shown(markers, evidence)));
     };
     for (rank, prompted) in prefilled.iter().enumerate() {
         let name = match rank {
@@ -99,6 +83,56 @@ pub(in crate::derive) fn dropped(
         add(name, because, (open, &cut.marker), vec![cut.evidence()]);
     }
     found
+}
+
+/// Returns the candidates for a reasoning that no prompt opens, where the chat template drops what an answer says before a constant, and nothing else of the
+/// reasoning stands in it. What opens it is one of these tokens with the same word, or else told by the signs of what closes it.
+pub(in crate::derive) fn dropped_unopened(
+    cutting: &Cutting,
+    tokens: &[String],
+) -> Vec<(String, &'static str, Found)> {
+    let cuts = cutting.closing.iter().filter_map(|cut| {
+        let is_partner = |token: &&String| partner::are_alike(token, &cut.marker);
+        let token = tokens.iter().find(is_partner).cloned();
+        let (open, because) = match token {
+            Some(token) => (
+                token,
+                "the chat template drops what an answer says before its end, and a special token has the same word",
+            ),
+            None => (
+                partner::opening(&cut.marker)?,
+                "the chat template drops what an answer says before its end, which has more signs before its word than behind it",
+            ),
+        };
+        Some((because, not_shown((&open, &cut.marker), vec![cut.evidence()])))
+    });
+    let found = cuts.enumerate().map(|(rank, (because, found))| {
+        let name = match rank {
+            0 => "as answers are cut".to_owned(),
+            _ => format!("as answers are cut, {rank}"),
+        };
+        (name, because, found)
+    });
+    found.collect()
+}
+
+/// A reasoning between these markers that no render shows.
+fn not_shown((open, close): (&str, &str), evidence: Vec<Evidence>) -> Found {
+    Found {
+        reasoning: Some(Reasoning {
+            opened_by: Opener::Model,
+            open: open.to_owned(),
+            close: close.to_owned(),
+            is_rendered: false,
+            unopened: None,
+            space: String::new(),
+            spaced: true,
+            parts: None,
+            filler: None,
+        }),
+        slot: None,
+        evidence,
+    }
 }
 
 /// Returns the candidates for a reasoning that a prompt opens and that is rendered without what opens it, as `unopened` is: the model goes on behind

@@ -2,7 +2,9 @@
 //! from the constants at which it cuts an answer.
 
 use super::anchor::Anchor;
-use super::prompted::{closed_as_rendered, dropped, from_prompts, opener, prompts, prompts_asked};
+use super::prompted::{
+    closed_as_rendered, dropped, dropped_unopened, from_prompts, opener, prompts, prompts_asked,
+};
 use super::thought::{Found, Opener, Parts, Reasoning};
 use crate::chat_template::REASONING_KEYS;
 use crate::derive::choice::{self, Candidate, DecisionId};
@@ -68,9 +70,18 @@ pub(in crate::derive) fn read(
         Found::default(),
     );
     let constants: Vec<&str> = renderer.constants().collect();
+    let mut not_shown = dropped(&prefilled, cutting, &constants);
+    if rendered.is_empty() && unopened.is_none() && prefilled.is_empty() && not_shown.is_empty() {
+        let tokens = renderer.special_tokens();
+        not_shown.extend(
+            cutting
+                .into_iter()
+                .flat_map(|cutting| dropped_unopened(cutting, tokens)),
+        );
+    }
     let candidates = rendered
         .into_iter()
-        .chain(dropped(&prefilled, cutting, &constants))
+        .chain(not_shown)
         .chain(unopened)
         .chain([none]);
     let candidates = candidates.map(|(name, because, found)| {
@@ -527,12 +538,21 @@ fn close_candidates<'t>(
         "what stands before a message without reasoning may be another thing",
         between,
     ));
-    if let Some(first) = pieces.first_end(between) {
-        candidates.push(candidate(
+    if let Some(at) = pieces.first_end(between) {
+        let first = candidate(
             "the first marker",
             "the others may open what follows",
-            &between[..first],
-        ));
+            &between[..at],
+        );
+        // Where nothing stands before the content of a message without reasoning, a model may well leave out what stands there beside one.
+        let rest = &between[at..];
+        let is_apart = rest.starts_with(char::is_whitespace) && pieces.is_one(rest.trim());
+        let rank = if is_apart && lead.trim().is_empty() {
+            0
+        } else {
+            candidates.len()
+        };
+        candidates.insert(rank, first);
     }
     candidates
 }

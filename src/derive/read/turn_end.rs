@@ -5,7 +5,7 @@ use crate::derive::choice::{self, Candidate, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::slot;
 use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
-use crate::derive::probe::{self, Assistant, Dialect};
+use crate::derive::probe::{self, Assistant, Call, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
 use crate::judge;
@@ -23,6 +23,8 @@ pub(in crate::derive) struct TurnEnd {
     pub(in crate::derive) epilogue: String,
     /// The markers that stand behind an answer before the next message, where nothing stands behind the last answer.
     pub(in crate::derive) before_next: Vec<String>,
+    /// The markers that end a turn of calls where a tool's result follows, if it ends otherwise there.
+    pub(in crate::derive) before_results: Vec<String>,
     /// The texts that begin the message behind an answer or behind calls, where nothing ends either: each up to the end of its first marker, with the white
     /// space before it, and what else stands before the words of the message.
     pub(in crate::derive) next_begin: Vec<[String; 2]>,
@@ -131,6 +133,42 @@ pub(in crate::derive) fn next_begin(
         found.extend((!found.contains(&one)).then_some(one));
     }
     found
+}
+
+/// Returns the marker that ends a turn of calls where a tool's result follows, if the turn ends otherwise there than at the end of the conversation: a chat
+/// template may write `<pause>` where the model waits for a result, and `<over>` where it does not. `after_tool` ends with the result of this call, and
+/// `end` is the text behind the calls at the end of the conversation.
+///
+/// How much of the text between the two is the header of the result is told by what stands before a second one. A token of `opening`, the beginning of a
+/// conversation, belongs to a header as well.
+pub(in crate::derive) fn before_result(
+    renderer: &Renderer<'_>,
+    after_tool: &Context,
+    call: &Call,
+    end: &str,
+    opening: &str,
+) -> Option<String> {
+    let mut last = after_tool.clone();
+    last.history.pop();
+    let again = after_tool.and(probe::tool_result(call, probe::USER_AGAIN));
+    let (at_end, full) = (
+        renderer.history(&last).ok()?,
+        renderer.history(&again).ok()?,
+    );
+    let (full, _) = full.split_once(probe::USER_AGAIN)?;
+    let (full, between) = full.rsplit_once(probe::TOOL_RESULT)?;
+    let pieces = &renderer.pieces;
+    let shared = pieces.shared_start(&at_end, full);
+    let (ended, behind) = (&at_end[shared..], &full[shared..]);
+    // Where the conversation ends as the turn does, what follows here may be no more than a header. And the calls themselves may be written otherwise, as with
+    // an id that they are given with their results.
+    if ended.trim().is_empty() || !end.trim().ends_with(ended.trim()) {
+        return None;
+    }
+    let own = &behind[..behind.len() - pieces.shared_constants(behind, between)];
+    let marker = *pieces.tokens(own).first()?;
+    let is_marker = pieces.whole(marker) == marker.len() && !judge::is_said_every_day(marker);
+    (is_marker && !opening.contains(marker)).then(|| marker.to_owned())
 }
 
 /// Returns true for a text of letters and digits.

@@ -1,7 +1,7 @@
 //! Opening a chat template: what it requires before it renders anything, and with which tools it renders at all.
 
 use super::renderer::Renderer;
-use super::requirements::{Requirements, Shape};
+use super::requirements::{Given, Requirements};
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError, Rules};
 use crate::derive::probe::{self, Assistant, Dialect};
 
@@ -60,7 +60,7 @@ fn shows_texts(renderer: &Renderer<'_>, requirements: &Requirements) -> bool {
 }
 
 /// The variables that a single user message cannot be rendered without.
-fn variables(renderer: &Renderer<'_>) -> Result<Vec<(String, Shape)>, RenderError> {
+fn variables(renderer: &Renderer<'_>) -> Result<Vec<(String, Given)>, RenderError> {
     let requirements = Requirements::default();
     let stopped = match renderer.render_wanting(&requirements, &renderer.user(false), true) {
         Ok(_) => return Ok(Vec::new()),
@@ -72,14 +72,20 @@ fn variables(renderer: &Renderer<'_>) -> Result<Vec<(String, Shape)>, RenderErro
         .into_iter()
         .map(|(name, _)| name)
         .collect();
-    let found = further(renderer, &names, requirements, &stopped, &mut { MAX_TRIES });
+    let words = renderer.asked().map(|word| Given::Word(word.to_owned()));
+    let values: Vec<Given> = [Given::Text, Given::List]
+        .into_iter()
+        .chain(words)
+        .collect();
+    let all = (names.as_slice(), values.as_slice());
+    let found = further(renderer, all, requirements, &stopped, &mut { MAX_TRIES });
     Ok(found.unwrap_or_default().variables)
 }
 
 /// Sets one variable after another that takes the render further than where it `stopped`, until it does not stop.
 fn further(
     renderer: &Renderer<'_>,
-    names: &[String],
+    (names, values): (&[String], &[Given]),
     requirements: Requirements,
     stopped: &RenderError,
     tries: &mut usize,
@@ -93,10 +99,10 @@ fn further(
     let context = renderer.user(false);
     let mut better = Vec::new();
     for name in names.iter().filter(|name| !known(name)) {
-        for shape in [Shape::Text, Shape::List] {
+        for given in values {
             *tries = tries.checked_sub(1)?;
             let mut more = requirements.clone();
-            more.variables.push((name.clone(), shape));
+            more.variables.push((name.clone(), given.clone()));
             match renderer.render_wanting(&more, &context, true) {
                 Ok(_) => return Some(more),
                 Err(error) if error != *stopped => better.push((more, error)),
@@ -106,5 +112,5 @@ fn further(
     }
     better
         .into_iter()
-        .find_map(|(more, error)| further(renderer, names, more, &error, tries))
+        .find_map(|(more, error)| further(renderer, (names, values), more, &error, tries))
 }

@@ -180,6 +180,11 @@ impl<'a> Renderer<'a> {
         self.pieces = Rc::new(Pieces::of(own.iter().chain(renders), marks));
     }
 
+    /// The special tokens of the tokenizer, where it is at hand.
+    pub(in crate::derive) fn special_tokens(&self) -> &'a [String] {
+        &self.source.tokens.special
+    }
+
     /// The constants that the chat template compares anything with, or searches texts for.
     pub(in crate::derive) fn asked(&self) -> impl Iterator<Item = &'a str> {
         let templates = self.source.templates.iter();
@@ -472,11 +477,18 @@ impl<'a> Renderer<'a> {
             .flat_map(|(_, template)| template.constants().iter().map(String::as_str))
     }
 
-    /// Returns the constants at which the template cuts an answer.
+    /// Returns the constants at which the template cuts an answer. Another question follows with its answer, and a prompt behind a third one: some chat templates
+    /// leave the last answer whole, and some all of them where no prompt is asked for.
     pub(in crate::derive) fn cutting(&self) -> &Cutting {
+        let answer = |content: &str| Dialect::standard().write(&Assistant::saying(content));
         let answered = |content: &str| {
-            let message = Dialect::standard().write(&Assistant::saying(content));
-            self.answered(&self.user(false), &message).ok().flatten()
+            let asked = self.user(false).and(answer(content));
+            let asked = asked.and(probe::message("user", probe::USER_AGAIN));
+            let asked = asked.and(answer(probe::CONTENT));
+            let asked = asked.and(probe::message("user", probe::USER));
+            let full = self.prompt(&asked).ok()?;
+            let (answered, _) = full.rsplit_once(probe::USER_AGAIN)?;
+            Some(answered.to_owned())
         };
         self.cutting
             .get_or_init(|| cutting::read(&self.pieces, self.constants(), &answered))

@@ -1,5 +1,5 @@
 //! Requirements of a chat template, without which it renders nothing: content as a list of parts instead of a text, and variables that it
-//! cannot do without: the tools, in another place or in another shape.
+//! cannot do without: the tools, in another place or in another shape, or one of a few words, such as an effort that has to be `low` or `high`.
 
 use crate::chat_template::{Inputs, RenderInput, Rules};
 use crate::derive::evidence::finding::Finding;
@@ -14,14 +14,18 @@ pub(in crate::derive) struct Requirements {
     /// The rules by which it renders calls.
     pub(in crate::derive) rules: Rules,
     /// The variables without which it does not render.
-    pub(super) variables: Vec<(String, Shape)>,
+    pub(super) variables: Vec<(String, Given)>,
 }
 
-/// The shape in which the tools are given as a variable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+/// The value that a variable is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Given {
+    /// The tools as the text of their JSON.
     Text,
+    /// The tools as a list.
     List,
+    /// A text that the chat template compares something with.
+    Word(String),
 }
 
 impl Requirements {
@@ -44,20 +48,21 @@ impl Requirements {
         Some(input)
     }
 
-    /// The variables without which it does not render, made of the tools.
+    /// The variables without which it does not render, some of them made of the tools.
     pub(in crate::derive) fn given(&self, tools: &[Value]) -> Map {
         // Every render asks, and hardly any chat template has such variables.
         if self.variables.is_empty() {
             return Map::new();
         }
         let tools = Value::from(tools.to_vec());
-        let value = |shape: &Shape| match shape {
-            Shape::Text => Value::from(json::to_string(&tools)),
-            Shape::List => tools.clone(),
+        let value = |given: &Given| match given {
+            Given::Text => Value::from(json::to_string(&tools)),
+            Given::List => tools.clone(),
+            Given::Word(word) => Value::from(word.as_str()),
         };
         let given = self.variables.iter();
         given
-            .map(|(name, shape)| (name.clone(), value(shape)))
+            .map(|(name, given)| (name.clone(), value(given)))
             .collect()
     }
 
@@ -86,15 +91,18 @@ impl Requirements {
             let names: Vec<String> = self
                 .variables
                 .iter()
-                .map(|(name, shape)| match shape {
-                    Shape::Text => format!("{name} (a text)"),
-                    Shape::List => format!("{name} (a list)"),
+                .map(|(name, given)| match given {
+                    Given::Text => format!("{name} (it was given the tools as a text)"),
+                    Given::List => format!("{name} (it was given the tools as a list)"),
+                    Given::Word(word) => {
+                        format!("{name} (it was given {})", json::quote(word))
+                    }
                 })
                 .collect();
             findings.push(Finding::info(
                 "wants-variables",
                 format!(
-                    "the chat template renders nothing without {}; each was given the tools",
+                    "the chat template renders nothing without {}",
                     names.join(", ")
                 ),
             ));
