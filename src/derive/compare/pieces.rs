@@ -249,6 +249,19 @@ impl Pieces {
         None
     }
 
+    /// Returns how many bytes two texts end with alike, as [`shared_end`](Self::shared_end) does; and where that is nothing, a marker that stands by itself elsewhere.
+    /// Behind `</call>` and `</say>`, which always stand before `<end>`, that is shared.
+    pub(in crate::derive) fn shared_marker(&self, a: &str, b: &str) -> usize {
+        match self.shared_end(a, b) {
+            0 => {
+                let shared = self.shared_constants(a, b);
+                let is_one = self.is_one(a[a.len() - shared..].trim());
+                if is_one { shared } else { 0 }
+            }
+            shared => shared,
+        }
+    }
+
     /// Returns how many bytes two texts end with alike, in whole constants of which pieces are made: `<pause><user>` and `<over><user>` share the `<user>`, although
     /// the first of them is one piece where `<pause>` never stands alone.
     pub(in crate::derive) fn shared_constants(&self, a: &str, b: &str) -> usize {

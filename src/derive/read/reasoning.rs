@@ -462,7 +462,10 @@ fn behind(
     let behind_next = before.rsplit_once(&shown.next);
     let open = behind_next.map_or(before, |(_, open)| open);
     let end = end.trim();
-    let own = after.trim().strip_suffix(end).unwrap_or(after).trim();
+    let said = after.trim();
+    let shared = renderer.pieces.shared_marker(said, end);
+    let own = said.strip_suffix(end);
+    let own = own.unwrap_or(&said[..said.len() - shared]).trim();
     let close = if own.is_empty() { end } else { own };
     let reasoning = Reasoning {
         open: open.trim().to_owned(),

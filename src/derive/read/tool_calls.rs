@@ -498,7 +498,7 @@ fn split_end(
         ));
     } else {
         let length = tail.trim_end().len();
-        let shared = renderer.pieces.shared_end(&tail[..length], mark);
+        let shared = renderer.pieces.shared_marker(&tail[..length], mark);
         if shared == 0 && length > 0 && !has_section {
             candidates.push(candidate(
                 "all of it",
