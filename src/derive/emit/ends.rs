@@ -1,6 +1,6 @@
 //! The markers that end a turn, and the text that may follow them.
 
-use super::{Target, tail, texts};
+use super::{Target, tail, unopened};
 use crate::derive::choice::Choices;
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::{slot, text};
@@ -80,7 +80,7 @@ impl<'a> Ends<'a> {
             }),
             epilogue,
             is_last: analysis.content.open.is_some()
-                || texts::unopened(analysis, choices).is_some(),
+                || unopened::unclaimed(analysis, choices).is_some(),
             pieces: &analysis.pieces,
             text_end: target.text_end,
         }

@@ -16,6 +16,7 @@ mod target;
 mod texts;
 mod thoughts;
 mod tokens;
+mod unopened;
 mod value_end;
 mod value_first;
 mod written;

@@ -1,7 +1,7 @@
 //! The region of the content, which is what nothing else claims unless something opens it, and what it has in common with the region of the reasoning.
 
 use super::written::Written;
-use super::{Ends, Target, markers};
+use super::{Ends, Target, markers, unopened};
 use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::{slot, text};
 use crate::derive::probe;
@@ -255,40 +255,7 @@ pub(super) fn first_or_all(
 
 /// Returns true if what closes the reasoning opens the content, since nothing opens the reasoning.
 fn opens_content(analysis: &Analysis, choices: &Choices) -> bool {
-    analysis.content.open.is_none() && unopened(analysis, choices).is_some()
-}
-
-/// The reasoning, if nothing opens it and it is what no other field takes.
-pub(super) fn unopened<'a>(analysis: &'a Analysis, choices: &Choices) -> Option<&'a Reasoning> {
-    let reasoning = analysis.reasoning.as_ref();
-    let reasoning = reasoning.filter(|reasoning| reasoning.open.is_empty());
-    reasoning.filter(|reasoning| unopened_delimiters(reasoning, choices).is_none())
-}
-
-/// The delimiters of a reasoning that nothing opens; `None` where it has none, and is what no other field takes.
-pub(super) fn unopened_delimiters(
-    reasoning: &Reasoning,
-    choices: &Choices,
-) -> Option<[Delimiter; 2]> {
-    let claimed_by_none = Candidate::new(
-        "what no other field takes",
-        "no delimiters",
-        "it stands at the beginning, before what opens the content",
-        None,
-    );
-    let at_beginning = (!reasoning.close.is_empty()).then(|| {
-        let close = markers(vec![reasoning.close.clone()], slot::pattern);
-        Candidate::new(
-            "from the beginning",
-            "the beginning of the response",
-            "text behind calls is no reasoning",
-            Some([Delimiter::pattern("\\A"), close]),
-        )
-    });
-    let candidates = std::iter::once(claimed_by_none).chain(at_beginning);
-    choices
-        .choose(DecisionId::ReasoningOpenDelimiter, candidates)
-        .flatten()
+    analysis.content.open.is_none() && unopened::unclaimed(analysis, choices).is_some()
 }
 
 /// Returns the text between the content and the calls behind it, without the markers of either, where the content has an opening marker.

@@ -1,8 +1,8 @@
 //! The region of the reasoning.
 
-use super::texts::{LAST_OF_RUN, first_or_all, joined, next_part, unopened_delimiters};
+use super::texts::{LAST_OF_RUN, first_or_all, joined, next_part};
 use super::written::Written;
-use super::{Ends, Target, ends, markers};
+use super::{Ends, Target, ends, markers, unopened};
 use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::{slot, text};
 use crate::derive::read::analysis::Analysis;
@@ -58,7 +58,7 @@ pub(super) fn reasoning(
 ) -> FieldDocument {
     if reasoning.open.is_empty() {
         // It is what the turn begins with, up to what opens the content.
-        let delimiters = unopened_delimiters(reasoning, choices);
+        let delimiters = unopened::delimiters(reasoning, choices);
         let (open, close) = delimiters.map(|[open, close]| (open, close)).unzip();
         let is_own = analysis.content.open.is_some() && !reasoning.close.is_empty();
         let close =

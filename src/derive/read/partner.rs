@@ -75,10 +75,13 @@ pub(super) fn opening(close: &str) -> Option<String> {
         .then(|| format!("{}{word}{behind}", &before[..cut]))
 }
 
-/// Returns true if these are two markers with signs around the same word.
-pub(super) fn are_alike(one: &str, other: &str) -> bool {
-    let word = |marker| word_between_signs(marker).map(|[_, word, _]| word);
-    one != other && word(one).is_some() && word(one) == word(other)
+/// Returns the first of these tokens that is another marker with signs around the word of this one.
+pub(super) fn in_tokens<'t>(marker: &str, tokens: &[&'t str]) -> Option<&'t str> {
+    let [_, word, _] = word_between_signs(marker)?;
+    let of_word =
+        |token: &&str| word_between_signs(token).is_some_and(|[_, other, _]| other == word);
+    let mut others = tokens.iter().copied().filter(|token| *token != marker);
+    others.find(of_word)
 }
 
 /// The signs, the word and the signs of a marker that is a word between signs; `None` for another.
@@ -130,9 +133,10 @@ mod tests {
         ] {
             assert_eq!(opening(close).as_deref(), expected, "{close}");
         }
-        assert!(are_alike("<|think|>", "</think>"));
-        assert!(!are_alike("</think>", "</think>"));
-        assert!(!are_alike("<|thought|>", "</think>"));
+        let tokens = ["<|thought|>", "</think>", "<|think|>", "<think>"];
+        assert_eq!(in_tokens("</think>", &tokens), Some("<|think|>"));
+        assert_eq!(in_tokens("<think>", &tokens), Some("</think>"));
+        assert_eq!(in_tokens("<muse>", &tokens), None);
     }
 
     #[test]

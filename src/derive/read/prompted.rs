@@ -14,12 +14,12 @@ use crate::value::{Map, Value, json};
 
 /// Returns the candidates for the markers of a reasoning that no render shows, the likeliest first. If a prompt has both markers, these are
 /// taken. If it has only one, it is combined with each marker at which the template cuts an answer; and if there is none, one that a prompt
-/// opens is closed as other markers in the constants are. Last come the pairs of markers between
+/// opens is closed by one of the tokens with the same word, or as other markers in the constants are. Last come the pairs of markers between
 /// which the template cuts something out of an answer. Where a render shows the markers, `cutting` is `None`, and only the prompts count.
 pub(in crate::derive) fn dropped(
     prefilled: &[Prefilled],
     cutting: Option<&Cutting>,
-    constants: &[&str],
+    [constants, tokens]: [&[&str]; 2],
 ) -> Vec<(String, &'static str, Found)> {
     let mut found = Vec::new();
     let mut add = |name: String, because, markers: (&str, &str), evidence: Vec<Evidence>| {
@@ -49,6 +49,12 @@ pub(in crate::derive) fn dropped(
         };
         closing.sort_by_key(of_another);
         if closing.is_empty() && cutting.is_some() && prompted.open.is_some() {
+            if let Some(close) = partner::in_tokens(open, tokens) {
+                let because = "the generation prompt opens it, and another token of the tokenizer has the same word";
+                let name = format!("{name}, closed by a token");
+                add(name, because, (open, close), of_prompt);
+                continue;
+            }
             let alike = partner::closing(open, constants.iter().copied());
             if let Some(close) = alike {
                 let because = "the generation prompt opens it, and other markers of the chat template are closed so";
@@ -89,15 +95,13 @@ pub(in crate::derive) fn dropped(
 /// reasoning stands in it. What opens it is one of these tokens with the same word, or else told by the signs of what closes it.
 pub(in crate::derive) fn dropped_unopened(
     cutting: &Cutting,
-    tokens: &[String],
+    tokens: &[&str],
 ) -> Vec<(String, &'static str, Found)> {
     let cuts = cutting.closing.iter().filter_map(|cut| {
-        let is_partner = |token: &&String| partner::are_alike(token, &cut.marker);
-        let token = tokens.iter().find(is_partner).cloned();
-        let (open, because) = match token {
+        let (open, because) = match partner::in_tokens(&cut.marker, tokens) {
             Some(token) => (
-                token,
-                "the chat template drops what an answer says before its end, and a special token has the same word",
+                token.to_owned(),
+                "the chat template drops what an answer says before its end, and another token of the tokenizer has the same word",
             ),
             None => (
                 partner::opening(&cut.marker)?,

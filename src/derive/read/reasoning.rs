@@ -70,14 +70,11 @@ pub(in crate::derive) fn read(
         Found::default(),
     );
     let constants: Vec<&str> = renderer.constants().collect();
-    let mut not_shown = dropped(&prefilled, cutting, &constants);
+    let tokens: Vec<&str> = renderer.added_tokens().collect();
+    let mut not_shown = dropped(&prefilled, cutting, [&constants, &tokens]);
     if rendered.is_empty() && unopened.is_none() && prefilled.is_empty() && not_shown.is_empty() {
-        let tokens = renderer.special_tokens();
-        not_shown.extend(
-            cutting
-                .into_iter()
-                .flat_map(|cutting| dropped_unopened(cutting, tokens)),
-        );
+        let cutting = cutting.into_iter();
+        not_shown.extend(cutting.flat_map(|cutting| dropped_unopened(cutting, &tokens)));
     }
     let candidates = rendered
         .into_iter()
@@ -126,7 +123,8 @@ pub(in crate::derive) fn opened_beside<'m>(
     let prompts = prompts(renderer, context, anchor, settings);
     let prefilled = from_prompts(&renderer.pieces, &prompts);
     let constants: Vec<&str> = renderer.constants().collect();
-    let found = dropped(&prefilled, Some(renderer.cutting()), &constants);
+    let tokens: Vec<&str> = renderer.added_tokens().collect();
+    let found = dropped(&prefilled, Some(renderer.cutting()), [&constants, &tokens]);
     let (_, _, found) = found.into_iter().next()?;
     let mut reasoning = found.reasoning?;
     reasoning.opened_by = opener(&renderer.pieces, &prompts, &reasoning.open);

@@ -5,7 +5,7 @@ mod calls;
 mod reasonings;
 
 use super::analysis::{self, Analysis, Unreadable};
-use crate::chat_template;
+use crate::chat_template::{self, ChatTemplateSource};
 use crate::derive::choice::Preference;
 use crate::derive::render;
 use crate::judge::{Judge, Setup};
@@ -19,7 +19,15 @@ fn analysis(template: &str) -> Result<Analysis, Unreadable> {
 /// The analysis of a chat template where these decisions take other candidates than the first.
 fn analysis_with(template: &str, wanted: Vec<Preference>) -> Result<Analysis, Unreadable> {
     let source = chat_template::from_text("it", template).unwrap();
-    let mut renderer = render::open(&source, None).unwrap();
+    analysis_of(&source, wanted)
+}
+
+/// The analysis of this source.
+fn analysis_of(
+    source: &ChatTemplateSource,
+    wanted: Vec<Preference>,
+) -> Result<Analysis, Unreadable> {
+    let mut renderer = render::open(source, None).unwrap();
     let (requirements, steps) = (renderer.requirements.clone(), renderer.steps());
     let variables = |tools: &[Value]| requirements.given(tools);
     let setup = Setup {
@@ -30,7 +38,7 @@ fn analysis_with(template: &str, wanted: Vec<Preference>) -> Result<Analysis, Un
         thorough: false,
         extent: crate::judge::Extent::ALL,
     };
-    let judge = Judge::new(&source, &setup);
+    let judge = Judge::new(source, &setup);
     renderer.adopt(judge.rules());
     renderer.know(&judge.traced());
     renderer.slots = judge.slots().to_vec();

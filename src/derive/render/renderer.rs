@@ -180,9 +180,11 @@ impl<'a> Renderer<'a> {
         self.pieces = Rc::new(Pieces::of(own.iter().chain(renders), marks));
     }
 
-    /// The special tokens of the tokenizer, where it is at hand.
-    pub(in crate::derive) fn special_tokens(&self) -> &'a [String] {
-        &self.source.tokens.special
+    /// The tokens that were added to the tokenizer's vocabulary, where it is at hand.
+    pub(in crate::derive) fn added_tokens(&self) -> impl Iterator<Item = &'a str> {
+        let tokens = &self.source.tokens;
+        let tokens = tokens.special.iter().chain(&tokens.ordinary);
+        tokens.map(String::as_str)
     }
 
     /// The constants that the chat template compares anything with, or searches texts for.

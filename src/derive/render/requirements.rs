@@ -92,17 +92,15 @@ impl Requirements {
                 .variables
                 .iter()
                 .map(|(name, given)| match given {
-                    Given::Text => format!("{name} (it was given the tools as a text)"),
-                    Given::List => format!("{name} (it was given the tools as a list)"),
-                    Given::Word(word) => {
-                        format!("{name} (it was given {})", json::quote(word))
-                    }
+                    Given::Text => format!("{name} (the tools, as a text)"),
+                    Given::List => format!("{name} (the tools, as a list)"),
+                    Given::Word(word) => format!("{name} ({})", json::quote(word)),
                 })
                 .collect();
             findings.push(Finding::info(
                 "wants-variables",
                 format!(
-                    "the chat template renders nothing without {}",
+                    "the chat template renders nothing without variables of its own, which were given: {}",
                     names.join(", ")
                 ),
             ));

@@ -43,9 +43,19 @@ fn variables_that_nothing_renders_without() {
         .find(|finding| finding.code == "wants-variables");
     let wants = &wants.expect("a finding").text;
     assert!(
-        wants.contains("functions (a text), day (a text)"),
+        wants.contains("functions (the tools, as a text), day (the tools, as a text)"),
         "{wants}"
     );
+    let word = derive_text(
+        "{% if effort not in ['meek', 'bold'] %}{{ raise_exception('effort has to be meek or bold') }}{% endif %}{{ effort }}{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}",
+    );
+    let word = word.expect("derived").report;
+    assert!(word.verified, "{:#?}", word.findings);
+    let wants = word
+        .findings
+        .iter()
+        .find(|one| one.code == "wants-variables");
+    assert!(wants.is_some_and(|one| one.text.ends_with("effort (\"meek\")")));
     let list = derive_text(
         "{% for tool in [] + functions %}{{ tool.function.name }}{% endfor %}{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}",
     );

@@ -4,7 +4,7 @@ use super::super::arguments::Style;
 use super::super::calls::ToolCalls;
 use super::super::cut::Body;
 use super::super::unread::Unread;
-use super::{analysis_with, read, turns};
+use super::{analysis, analysis_with, read, turns};
 use crate::derive::choice::{DecisionId, Preference};
 use crate::derive::compare::slot;
 use crate::derive::probe::Assistant;
@@ -308,4 +308,29 @@ fn what_no_parser_reads_is_among_the_limits() {
             .limits()
             .is_empty()
     );
+}
+
+/// Where a result follows, the turn ends otherwise than at the end of the conversation; an id that is only then written is no end.
+#[test]
+fn a_turn_of_calls_may_end_otherwise_before_a_result() {
+    let call = "{% for c in m.tool_calls or [] %}<call>{{ c.function.name }}:{{ c.function.arguments | tojson }}CLOSE{% endfor %}";
+    let waits = "loop.nextitem is defined and loop.nextitem.role == 'tool'";
+    let before_results = |close: &str, end: &str| {
+        let call = call.replace("CLOSE", close);
+        let answer = format!("<bot>{{{{ m.content or '' }}}}{call}{end}");
+        read(&answer, "<bot>").turn_end.before_results
+    };
+    let ends = format!("{{{{ '<wait>' if {waits} else '<end>' }}}}");
+    assert_eq!(before_results("</call>", &ends), ["<wait>"]);
+    assert_eq!(before_results("</call>", "<end>"), Vec::<String>::new());
+    let with_id = "{{ '<id>' ~ c.id if messages[-1].role == 'tool' }}</call>";
+    assert_eq!(before_results(with_id, "<end>"), Vec::<String>::new());
+}
+
+/// A system message is always written, and ends as every message does. So what stands before a question is not all of its header.
+#[test]
+fn the_end_of_a_system_message_is_the_end_of_a_turn() {
+    let chat = "<sys>Be kind.<end>{%- for m in messages -%}{%- if m.role == 'assistant' -%}<bot><say>{{ m.content }}</say><end>\
+         {%- else -%}<{{ m.role }}>{{ m.content }}<end>{%- endif -%}{%- endfor -%}{%- if add_generation_prompt -%}<bot>{%- endif -%}";
+    assert_eq!(analysis(chat).unwrap().turn_end.marker(), "</say><end>");
 }

@@ -1,7 +1,8 @@
 //! Tests of how reasoning is written.
 
 use super::super::thought::{Opener, Reasoning};
-use super::{analysis, analysis_with, read, turns};
+use super::{analysis, analysis_of, analysis_with, read, turns};
+use crate::chat_template;
 use crate::derive::choice::{DecisionId, Preference};
 use crate::judge::slot::Slot;
 
@@ -43,6 +44,49 @@ fn where_it_is_dropped_prompts_and_cuts_tell_of_it() {
     let found = reasoning(cut, "<bot><t>").unwrap();
     assert_eq!((found.open.as_str(), found.close.as_str()), ("<t>", "</t>"));
     assert_eq!(found.opened_by, Opener::Prompt);
+}
+
+/// No constant says how it begins. What closes it has more signs before its word than behind it.
+#[test]
+fn the_cut_alone_may_tell_of_it() {
+    let cut = "<bot>{{ m.content.split('</t>')[-1] }}<end>";
+    let found = reasoning(cut, "<bot>").unwrap();
+    assert_eq!((found.open.as_str(), found.close.as_str()), ("<t>", "</t>"));
+    assert_eq!((found.opened_by, found.is_rendered), (Opener::Model, false));
+    assert!(reasoning(&cut.replace("</t>", "<t>"), "<bot>").is_none());
+
+    // The last answer is left whole, and so are all where no prompt is asked for.
+    let older = "<bot>{{ m.content if loop.last or loop.index0 >= messages|length - 2 or not add_generation_prompt else m.content.split('</t>')[-1] }}<end>";
+    let found = reasoning(older, "<bot>").unwrap();
+    assert_eq!((found.open.as_str(), found.close.as_str()), ("<t>", "</t>"));
+}
+
+/// The tokenizer has a token of which the chat template says nothing.
+#[test]
+fn a_token_with_the_same_word_may_open_or_close_it() {
+    let markers = |answer: &str, prompt: &str, tokens: &[&str]| {
+        let mut source = chat_template::from_text("it", &turns(answer, prompt)).unwrap();
+        source.tokens.ordinary = tokens.iter().map(|token| (*token).to_owned()).collect();
+        let found = analysis_of(&source, Vec::new()).unwrap().reasoning;
+        found.map(|found| (found.open, found.close))
+    };
+    let both = |open: &str, close: &str| Some((open.to_owned(), close.to_owned()));
+    let cut = "<bot>{{ m.content.split('|t|')[-1] }}<end>";
+    assert_eq!(markers(cut, "<bot>", &["<t>"]), both("<t>", "|t|"));
+    assert_eq!(markers(cut, "<bot>", &["<u>"]), None);
+    let plain = "<bot>{{ m.content }}<end>";
+    assert_eq!(
+        markers(plain, "<bot><t>", &["|t|", "<t>"]),
+        both("<t>", "|t|")
+    );
+    assert_eq!(markers(plain, "<bot><t>", &[]), None);
+}
+
+/// Only beside a reasoning does something open the content, which a model may leave out there as well.
+#[test]
+fn what_opens_the_content_on_the_next_line_closes_no_reasoning() {
+    let apart = "<bot>{% if m.reasoning_content %}<t>{{ m.reasoning_content }}</t>\n<say>{{ m.content }}</say>{% else %}{{ m.content }}{% endif %}<end>";
+    assert_eq!(reasoning(apart, "<bot>").unwrap().close, "</t>");
 }
 
 /// The history has what closes it alone, since the prompt has opened it.

@@ -1,0 +1,38 @@
+//! A reasoning that nothing opens: what the response begins with, or what no other field takes.
+
+use super::markers;
+use crate::derive::choice::{Candidate, Choices, DecisionId};
+use crate::derive::compare::slot;
+use crate::derive::read::analysis::Analysis;
+use crate::derive::read::thought::Reasoning;
+use crate::response_template::Delimiter;
+
+/// The reasoning, if nothing opens it and it is what no other field takes.
+pub(super) fn unclaimed<'a>(analysis: &'a Analysis, choices: &Choices) -> Option<&'a Reasoning> {
+    let reasoning = analysis.reasoning.as_ref();
+    let reasoning = reasoning.filter(|reasoning| reasoning.open.is_empty());
+    reasoning.filter(|reasoning| delimiters(reasoning, choices).is_none())
+}
+
+/// The delimiters of a reasoning that nothing opens; `None` where it has none, and is what no other field takes.
+pub(super) fn delimiters(reasoning: &Reasoning, choices: &Choices) -> Option<[Delimiter; 2]> {
+    let claimed_by_none = Candidate::new(
+        "what no other field takes",
+        "no delimiters",
+        "it stands at the beginning, before what opens the content",
+        None,
+    );
+    let at_beginning = (!reasoning.close.is_empty()).then(|| {
+        let close = markers(vec![reasoning.close.clone()], slot::pattern);
+        Candidate::new(
+            "from the beginning",
+            "the beginning of the response",
+            "text behind calls is no reasoning",
+            Some([Delimiter::pattern("\\A"), close]),
+        )
+    });
+    let candidates = std::iter::once(claimed_by_none).chain(at_beginning);
+    choices
+        .choose(DecisionId::ReasoningOpenDelimiter, candidates)
+        .flatten()
+}
