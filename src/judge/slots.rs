@@ -258,7 +258,8 @@ impl Bench<'_, '_> {
         header.is_some_and(|header| !header.is_empty() && prompt.ends_with(header))
     }
 
-    /// Returns the slot within an object under the key where a text is taken.
+    /// Returns the slot within an object under the key where a text is taken. An object with a name and arguments is a call by another key, as `function_call` was
+    /// before there were several: what stands in it is no text of the message.
     fn nested(&self, key: &str) -> Option<Slot> {
         let prefix = format!("{MESSAGE}{key}.");
         for place in self.places {
@@ -275,6 +276,11 @@ impl Bench<'_, '_> {
                     let inner = path.strip_prefix(&prefix)?;
                     is_name(inner).then(|| inner.to_owned())
                 });
+                let inner: Vec<String> = inner.collect();
+                let is_read = |key: &&str| inner.iter().any(|inner| inner == key);
+                if ["name", "arguments"].iter().all(is_read) {
+                    continue;
+                }
                 for inner in inner {
                     let slot = Slot::Key(vec![key.to_owned(), inner]);
                     if self.shows(&slot) {

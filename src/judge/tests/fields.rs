@@ -76,6 +76,18 @@ fn a_nested_reasoning_is_no_field() {
     }
 }
 
+/// An object with a name and arguments is a call that is given otherwise, and no call is one of its texts.
+#[test]
+fn a_call_under_another_key_is_no_text() {
+    let one = "{% if m.act %}<r>{{ m.act.name }}:{{ m.act.arguments }}</r>{% endif %}";
+    let judgement = judged(&chat(&[one, SAID].concat(), ""), &fields(&[CONTENT]));
+    assert!(holds(&judgement, Kind::Content));
+    assert!(row(&judgement, Kind::Reasoning).is_none());
+    let shown = one.replace("m.act.name", "m.act.title");
+    let judgement = judged(&chat(&[&shown, SAID].concat(), ""), &fields(&[CONTENT]));
+    assert!(row(&judgement, Kind::Reasoning).is_some());
+}
+
 #[test]
 fn a_reasoning_in_a_part_comes_back_in_any_field() {
     let parts = "{% if m.content is string %}<t>{{ m.content }}</t>{% else %}{% for p in m.content %}\
