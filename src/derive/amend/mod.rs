@@ -231,6 +231,14 @@ impl Amended {
             false => source.tokens.end.clone(),
         };
         self.close_at(bench, &tokens, engines, told);
+        let told = |token: &str| {
+            format!(
+                "{token} stands behind the shorter ones of several responses that are made at once; it closes the content, too"
+            )
+        };
+        let pad = source.special_tokens.get("pad_token");
+        let pad = pad.and_then(Value::as_str).map(str::to_owned);
+        self.close_at(bench, &pad.into_iter().collect::<Vec<_>>(), engines, told);
         let told = |tokens: &str| {
             format!(
                 "a turn of calls ends with {tokens} where a tool's result follows, and otherwise at the end of a conversation; it closes the content, too"
@@ -406,7 +414,10 @@ impl Amended {
     /// The proof stays as it is: of the responses that came back those that could be read otherwise are read again.
     pub(super) fn end_unclosed_calls(&mut self, bench: &Bench<'_>, engines: &[Engine]) {
         let cases = &self.proof.judgement.cases;
-        let ended = learn::ended_by_what_follows(engines, &self.document, cases, bench.scrutiny);
+        let last = bench.analysis.end_of_calls_and_turn();
+        let last = last.as_deref();
+        let ended =
+            learn::ended_by_what_follows(engines, &self.document, last, cases, bench.scrutiny);
         let ended = ended.filter(|(document, _)| self.reads_recorded(document));
         if let Some((document, told)) = ended {
             self.document = document;

@@ -90,11 +90,19 @@ pub(in crate::derive) fn looks_around(source: &str) -> bool {
     looks
 }
 
-/// The pattern without what it only looks for, ahead or behind: `a(?=b)c` becomes `a(c`. It is no pattern any more, but has all that a match takes.
+/// The pattern without what it only looks for, ahead or behind: `a(?=b)c` becomes `a(?:)c`. It has all that a match takes.
 pub(in crate::derive) fn takes(source: &str) -> String {
-    let taken = items(source).into_iter();
-    let taken = taken.filter(|(_, depth)| depth.looking == 0);
-    taken.map(|(item, _)| item).collect()
+    let mut at = 0;
+    let mut taken = String::new();
+    for (item, depth) in items(source) {
+        let looks = ["(?=", "(?!", "(?<=", "(?<!"];
+        let begins_look = looks.iter().any(|look| source[at..].starts_with(look));
+        at += item.len();
+        if depth.looking == 0 {
+            taken.push_str(if begins_look { "(?:)" } else { item });
+        }
+    }
+    taken
 }
 
 /// The pattern as one part of a longer one.
@@ -506,8 +514,8 @@ mod tests {
 
     #[test]
     fn what_is_looked_for_is_not_taken() {
-        assert_eq!(takes("a(?=b(?:c|d))e"), "a(e");
-        assert_eq!(takes(r"(?<=x)(?:a|\(b)(?!y)"), r"((?:a|\(b)(");
+        assert_eq!(takes("a(?=b(?:c|d))e"), "a(?:)e");
+        assert_eq!(takes(r"(?<=x)(?:a|\(b)(?!y)"), r"(?:)(?:a|\(b)(?:)");
         assert_eq!(takes("a|b"), "a|b");
     }
 }

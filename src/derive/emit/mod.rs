@@ -11,7 +11,6 @@ mod loose;
 mod marker;
 mod object;
 mod pairs;
-mod tail;
 mod target;
 mod texts;
 mod thoughts;

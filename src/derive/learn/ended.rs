@@ -6,6 +6,7 @@ use super::CONTENT_KEY;
 use super::widening::{self, Edit, How};
 use crate::derive::compare::pattern::{SPACE, grouped};
 use crate::derive::compare::text;
+use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
 
 /// Returns the response template with the content also closed by the tokens at which an engine stops, as far as `keeps` says that nothing
@@ -23,7 +24,7 @@ pub(in crate::derive) fn ended<P>(
     let mut added = Vec::new();
     let mut proved = None;
     for token in tokens {
-        if widening::is_taken(&now, token) {
+        if is_an_end(&now, token) {
             continue;
         }
         let edit = Edit::close(CONTENT_KEY, token, How::Also);
@@ -51,6 +52,20 @@ pub(in crate::derive) fn ended<P>(
         proved = Some(proof);
     }
     Some((now, proved?, added))
+}
+
+/// Returns true if the token closes the content by itself, or stands in a delimiter of another field. In a close such as `<end>(?:<stop>)?` the second token closes
+/// nothing where the first is missing.
+fn is_an_end(document: &Document, token: &str) -> bool {
+    let mut others = document.clone();
+    let content = others.fields.shift_remove(CONTENT_KEY);
+    let close = content.and_then(|content| content.close);
+    let close = close.and_then(|close| Pattern::regex(&close.as_pattern()).ok());
+    let closes = |close: Pattern| {
+        let found = close.search(&format!("a{token}"), 0);
+        found.is_ok_and(|found| found.is_some_and(|found| found.span.start == 1))
+    };
+    close.is_some_and(closes) || widening::is_taken(&others, token)
 }
 
 /// Returns the response template with a content that nothing closes yet closed by what begins the next message where the response ends with it, if `keeps` says

@@ -12,6 +12,9 @@
 //! is a part of the delimiter then: transformers, fed in pieces, takes the end of what has arrived for that of the response, and waits for more only where a match
 //! reaches that end. A string that says `}` and the very marker would end the call otherwise.
 //!
+//! Where what ends a turn of calls is no end of any other turn, it is one text with what closes the calls, and an engine keeps a part of it to itself: of `</calls><pause>`
+//! the `<pause>`. So any beginning of such a text ends the call, too, as the last of the response.
+//!
 //! Where nothing but the next call ends a call, or nothing at all, its last one ends with the turn in the same way. Renders do not always show that: some chat templates end only
 //! the answers that another message follows.
 //!
@@ -25,23 +28,26 @@
 
 use super::{CALLS_KEY, CONTENT_KEY, reads_as_before};
 use crate::derive::compare::pattern::{
-    SPACE, alternatives, behind_groups, bounded, grouped, looks_around, optional_beginning, takes,
-    whole_or_missing, without_captures, without_references,
+    SPACE, alternatives, behind_groups, bounded, either_of, grouped, looks_around,
+    optional_beginning, takes, whole_or_missing, without_captures, without_references,
 };
+use crate::derive::compare::tail;
 use crate::judge::{Case, Scrutiny};
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, FieldDocument};
 
 /// Returns the response template with a call ended by what follows it, where its arguments stand in tags or its body is JSON and none of the responses is
-/// read otherwise by that, and what ends a call so, in words; `None` where it stays as it is.
+/// read otherwise by that, and what ends a call so, in words; `None` where it stays as it is. `last` is the text that closes the last call of a turn, if it ends
+/// the turn as well.
 pub(in crate::derive) fn ended_by_what_follows(
     engines: &[Engine],
     document: &Document,
+    last: Option<&str>,
     cases: &[Case],
     scrutiny: Scrutiny,
 ) -> Option<(Document, &'static str)> {
     let field = document.fields.get(CALLS_KEY)?;
-    let parts = Parts::of(field, document.fields.get(CONTENT_KEY))?;
+    let parts = Parts::of(field, document.fields.get(CONTENT_KEY), last)?;
     let begins = parts.open.as_deref().map(Pattern::regex);
     let begins = begins.transpose().ok()?;
     let last = parts.last.as_deref();
@@ -84,7 +90,11 @@ struct Parts {
 impl Parts {
     /// The patterns of a field; `None` where its calls are neither, or an argument ends where another begins and so has no end of its own. Where a
     /// call is ended by look-around already, which is a reading of what follows it, it may only end with the turn as well.
-    fn of(field: &FieldDocument, content: Option<&FieldDocument>) -> Option<Self> {
+    fn of(
+        field: &FieldDocument,
+        content: Option<&FieldDocument>,
+        last: Option<&str>,
+    ) -> Option<Self> {
         let ends = match field.content.as_deref()? {
             "xml-inline" if field.repeats => Some(ends_of_arguments(field)?),
             "json" => None,
@@ -97,9 +107,14 @@ impl Parts {
         let close = field.close.as_ref().map(Delimiter::as_pattern);
         let close = close.unwrap_or_default();
         let is_followed = close.contains("(?=") || close.is_empty();
-        let last = content.filter(|_| ends.is_none()).and_then(at_the_end);
+        let turn_end = content.filter(|_| ends.is_none()).and_then(at_the_end);
+        let cut = last.filter(|_| ends.is_none());
+        let cut = cut.and_then(|last| tail::cut_short(last, "\\Z"));
+        let last = either_of(cut.into_iter().chain(turn_end).collect());
         // Where nothing but what follows a call ends it, the end of the turn may be among that already.
-        let has_no_own = takes(&close).chars().all(|c| "(?:|)".contains(c));
+        let taken = Pattern::regex(&takes(&close)).ok();
+        let taken = taken.and_then(|taken| taken.search("", 0).ok().flatten());
+        let has_no_own = taken.is_some();
         let is_at_end = |last: &String| close.contains(last.trim_end_matches(AT_THE_END));
         let may_end = has_no_own && last.as_ref().is_some_and(|last| !is_at_end(last));
         let is_plain = !open.contains("(?<") && (!is_followed || may_end);
@@ -162,6 +177,7 @@ fn at_the_end(content: &FieldDocument) -> Option<String> {
     let close = content.close.as_ref()?.as_pattern();
     let ways = alternatives(&close).into_iter();
     let ways = ways.filter(|way| !looks_around(way));
+    let ways = ways.map(|way| way.strip_suffix(AT_THE_END).unwrap_or(&way).to_owned());
     let (cut, mut ways): (Vec<String>, Vec<String>) = ways.partition(|way| way.contains("\\Z"));
     if ways.is_empty() {
         ways.extend(cut.iter().filter_map(|way| whole_or_missing(way)));
@@ -222,7 +238,7 @@ mod tests {
             Case { message, ..case }
         });
         let cases: Vec<Case> = cases.collect();
-        let (ended, _) = ended_by_what_follows(&[], &document, &cases, Scrutiny::Whole)?;
+        let (ended, _) = ended_by_what_follows(&[], &document, None, &cases, Scrutiny::Whole)?;
         Some(Arc::new(
             ResponseTemplate::from_value(&ended.to_value()).unwrap(),
         ))

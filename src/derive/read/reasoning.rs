@@ -344,7 +344,7 @@ pub(super) fn rendered(
     });
     // Where nothing opens it, what stands between cannot all open the next part: with no text of its own on either side it would be no part.
     let bare = bare.as_deref().filter(|_| !is_bare);
-    let candidates = close_candidates(&renderer.pieces, open, close, lead, bare);
+    let candidates = close_candidates((&renderer.pieces, anchor), open, close, lead, bare);
     let candidates = by_next.into_iter().chain(candidates);
     let close = renderer
         .choices
@@ -515,7 +515,7 @@ fn parts(renderer: &Renderer<'_>, shown: &Shown, open: &str, close: &str) -> Opt
 /// Returns the candidates for the part of the text `between` the reasoning and the next part that closes the reasoning. The rest of it
 /// opens the next part.
 fn close_candidates<'t>(
-    pieces: &Pieces,
+    (pieces, anchor): (&Pieces, &Anchor),
     open: &str,
     between: &'t str,
     lead: &str,
@@ -545,9 +545,13 @@ fn close_candidates<'t>(
             "the others may open what follows",
             &between[..at],
         );
-        // Where nothing stands before the content of a message without reasoning, a model may well leave out what stands there beside one.
+        // Where nothing stands before the content of a message without reasoning, a model may well leave out what stands there beside one. The header of a turn
+        // it does not.
         let rest = &between[at..];
+        let mut headers = anchor.literals.iter();
+        let is_header = headers.any(|header| header.contains(rest.trim()));
         let is_apart = rest.starts_with(char::is_whitespace) && pieces.is_one(rest.trim());
+        let is_apart = is_apart && !is_header;
         let rank = if is_apart && lead.trim().is_empty() {
             0
         } else {

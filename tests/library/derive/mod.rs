@@ -2,6 +2,7 @@
 
 mod circumstances;
 mod decisions;
+mod ends;
 mod engines;
 mod inputs;
 mod pairs;

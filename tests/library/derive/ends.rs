@@ -1,0 +1,83 @@
+//! What ends a turn otherwise than renders at the end of a conversation do: tokens that only the tokenizer names, and pieces of an end.
+
+use obverse::chat_template;
+use obverse::derive::{self, Derivation, Options};
+use obverse::parser::parse_response;
+use obverse::value::{Map, Value};
+
+/// The derivation from a chat template whose answers are written so, behind messages that end with `<end>`, and whose conversations end with `over`. The engine stops
+/// at the tokens `stops`, and fills shorter responses with `pad`.
+fn derived(answer: &str, over: &str, stops: &[&str], pad: Option<&str>) -> Derivation {
+    let chat = format!(
+        "{{%- for m in messages -%}}{{%- if m.role == 'assistant' -%}}<bot>{answer}\
+         {{%- else -%}}<{{{{ m.role }}}}>{{{{ m.content }}}}<end>{{%- endif -%}}{{%- endfor -%}}\
+         {{%- if add_generation_prompt -%}}<bot>{{%- else -%}}{over}{{%- endif -%}}"
+    );
+    let mut source = chat_template::from_text("chat.jinja", &chat).unwrap();
+    source.tokens.end = stops.iter().map(|stop| (*stop).to_owned()).collect();
+    if let Some(pad) = pad {
+        source = source
+            .with_special_tokens(Map::from_iter([("pad_token".to_owned(), Value::from(pad))]));
+    }
+    derive::derive(&source, &Options::default()).unwrap()
+}
+
+/// The content, and the names of the calls, to which a response is parsed.
+fn parsed(derivation: &Derivation, response: &str) -> (String, Vec<String>) {
+    let template = derivation.document.to_value();
+    let template = obverse::response_template::ResponseTemplate::from_value(&template).unwrap();
+    let message = parse_response(response, template, "<bot>", &[]).unwrap();
+    let content = message.get("content").and_then(Value::as_str);
+    let calls = message.get("tool_calls").and_then(Value::as_array);
+    let names = calls.into_iter().flatten().map(|call| {
+        let function = call.get("function").unwrap_or(call);
+        function
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap()
+            .to_owned()
+    });
+    (content.unwrap_or_default().to_owned(), names.collect())
+}
+
+#[test]
+fn a_token_that_renders_have_at_the_end_alone_is_an_end_by_itself() {
+    let derivation = derived("{{ m.content }}<end>", "<over>", &["<end>", "<over>"], None);
+    for end in ["<end>", "<over>", "<end><over>", ""] {
+        let (content, _) = parsed(&derivation, &format!("Hi.{end}"));
+        assert_eq!(content, "Hi.", "{end}");
+    }
+}
+
+#[test]
+fn what_fills_shorter_responses_is_no_content() {
+    let answer = "{{ m.content or '' }}{% for c in m.tool_calls or [] %}<call>{{ c.function | tojson }}</call>{% endfor %}<end>";
+    let derivation = derived(answer, "", &["<end>"], Some("<pad>"));
+    let (content, _) = parsed(&derivation, "Hi.<end><pad><pad><pad>");
+    assert_eq!(content, "Hi.");
+    let call = r#"<call>{"name": "f", "arguments": {}}</call>"#;
+    let (content, calls) = parsed(&derivation, &format!("{call}<end><pad><pad>"));
+    assert_eq!((content.as_str(), calls), ("", vec!["f".to_owned()]));
+}
+
+/// An engine keeps the token to itself at which it stops, which is the second half of what closes the calls.
+#[test]
+fn calls_end_with_a_piece_of_what_ends_their_turn() {
+    let answer = "{{ m.content or '' }}{% if m.tool_calls %}<calls>{{ m.tool_calls | map(attribute='function') | list | tojson }}</calls><pause>{% else %}<end>{% endif %}";
+    let derivation = derived(answer, "", &[], None);
+    let calls = r#"<calls>[{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]"#;
+    for end in [
+        "</calls><pause>",
+        "</calls>",
+        "</calls><pa",
+        "",
+        "\n</calls>\n",
+    ] {
+        let (content, names) = parsed(&derivation, &format!("Hm.{calls}{end}"));
+        assert_eq!(
+            (content.as_str(), names.join(" ")),
+            ("Hm.", "f g".to_owned()),
+            "{end}"
+        );
+    }
+}
