@@ -121,6 +121,18 @@ impl ChatTemplateSource {
         end_tokens(&self.tokens, &self.special_tokens)
     }
 
+    /// The texts that are markers wherever they stand: special tokens that the templates are given, texts that they search others for, and tokens that were added to the
+    /// vocabulary. (Not those without signs, which may be parts of longer words.)
+    pub(crate) fn marks(&self) -> impl Iterator<Item = &str> {
+        let given = self.special_tokens.values().filter_map(Value::as_str);
+        let templates = self.templates.iter();
+        let sought = templates.flat_map(|(_, template)| template.sought());
+        let added = self.tokens.special.iter().chain(&self.tokens.ordinary);
+        let added = added.filter(|token| !token.chars().all(char::is_alphanumeric));
+        let others = sought.chain(added);
+        given.chain(others.map(String::as_str))
+    }
+
     /// The tokens that were added to the vocabulary without being special, and that the source of a chat template has in it.
     pub fn named_tokens(&self) -> Vec<String> {
         let is_named = |token: &&String| {

@@ -506,6 +506,18 @@ fn split_end(
                 0,
             ));
         }
+        let tokens = renderer.pieces.tokens(tail);
+        if let [_, .., last] = tokens.as_slice()
+            && shared == 0
+            && has_section
+            && let Some(at) = tail.rfind(last)
+        {
+            candidates.push(candidate(
+                "its last marker",
+                "the markers before it close the calls, and a turn of calls may end otherwise than one with content",
+                at,
+            ));
+        }
         let at = match shared {
             0 => tail.len(),
             shared => length - shared,

@@ -171,12 +171,7 @@ impl<'a> Renderer<'a> {
             self.added = RefCell::default();
             self.cache = RenderCache::default();
         }
-        let tokens = self.source.special_tokens.values();
-        let templates = self.source.templates.iter();
-        let sought = templates.flat_map(|(_, template)| template.sought());
-        let marks = tokens
-            .filter_map(Value::as_str)
-            .chain(sought.map(String::as_str));
+        let marks = self.source.marks();
         self.pieces = Rc::new(Pieces::of(own.iter().chain(renders), marks));
     }
 

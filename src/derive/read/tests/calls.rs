@@ -4,7 +4,8 @@ use super::super::arguments::Style;
 use super::super::calls::ToolCalls;
 use super::super::cut::Body;
 use super::super::unread::Unread;
-use super::{analysis, analysis_with, read, turns};
+use super::{analysis, analysis_of, analysis_with, read, turns};
+use crate::chat_template;
 use crate::derive::choice::{DecisionId, Preference};
 use crate::derive::compare::slot;
 use crate::derive::probe::Assistant;
@@ -333,4 +334,18 @@ fn the_end_of_a_system_message_is_the_end_of_a_turn() {
     let chat = "<sys>Be kind.<end>{%- for m in messages -%}{%- if m.role == 'assistant' -%}<bot><say>{{ m.content }}</say><end>\
          {%- else -%}<{{ m.role }}>{{ m.content }}<end>{%- endif -%}{%- endfor -%}{%- if add_generation_prompt -%}<bot>{%- endif -%}";
     assert_eq!(analysis(chat).unwrap().turn_end.marker(), "</say><end>");
+}
+
+/// No render shows where the one marker ends and the other begins; the tokenizer has one of them.
+#[test]
+fn a_token_parts_what_closes_calls_from_the_end_of_their_turn() {
+    let answer = "<bot>{{ m.content or '' }}{% if m.tool_calls %}<calls>{{ m.tool_calls | map(attribute='function') | list | tojson }}</calls><pause>{% else %}<end>{% endif %}";
+    let read = |tokens: &[&str]| {
+        let mut source = chat_template::from_text("it", &turns(answer, "<bot>")).unwrap();
+        source.tokens.special = tokens.iter().map(|token| (*token).to_owned()).collect();
+        let calls = analysis_of(&source, Vec::new()).unwrap().calls;
+        calls.unwrap().turn_end
+    };
+    assert_eq!(read(&["<pause>"]), "<pause>");
+    assert_eq!(read(&[]), "");
 }
