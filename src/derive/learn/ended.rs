@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::CONTENT_KEY;
 use super::widening::{self, Edit, How};
-use crate::derive::compare::pattern::{SPACE, grouped};
+use crate::derive::compare::pattern::{SPACE, either_of, grouped};
 use crate::derive::compare::text;
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
@@ -42,7 +42,10 @@ pub(in crate::derive) fn ended<P>(
             proved = Some(proof);
         }
     }
-    let beside = ended_beside(&now, ends, &added);
+    let escaped = added.iter().map(|token| text::escape(token));
+    let at_the_end =
+        || either_of(escaped.collect()).and_then(|ways| ended_before_the_end(&now, &ways));
+    let beside = ended_beside(&now, ends, &added).or_else(at_the_end);
     if let Some(next) = beside
         && refused(&next) <= refused(&now)
         && let Ok(template) = ResponseTemplate::from_value(&next.to_value())
@@ -76,7 +79,7 @@ pub(in crate::derive) fn ended_by_the_next<P>(
     begins: &[[String; 2]],
     engines: &[Engine],
     document: &Document,
-    keeps: impl FnOnce(&Arc<ResponseTemplate>) -> Option<P>,
+    mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> Option<P>,
 ) -> Option<(Document, P)> {
     let ways = begins.iter().map(|[begin, rest]| {
         let marker = begin.trim_start();
@@ -93,15 +96,36 @@ pub(in crate::derive) fn ended_by_the_next<P>(
         };
         format!("{before}{}{rest}", text::escape(marker))
     });
-    let ways: Vec<String> = ways.collect();
-    let pattern = format!("{}{SPACE}\\Z", grouped(&ways.join("|")));
-    let next = closed_by(document, Delimiter::pattern(pattern)).filter(|_| !ways.is_empty())?;
-    if Engine::refusals(engines, &next) > Engine::refusals(engines, document) {
-        return None;
+    let ways = either_of(ways.collect())?;
+    let pattern = format!("{}{SPACE}\\Z", grouped(&ways));
+    let next = closed_by(document, Delimiter::pattern(pattern))?;
+    let beside = ended_before_the_end(&next, &ways);
+    let mut all = beside.into_iter().chain([next]);
+    all.find_map(|next| {
+        if Engine::refusals(engines, &next) > Engine::refusals(engines, document) {
+            return None;
+        }
+        let template = ResponseTemplate::from_value(&next.to_value()).ok()?;
+        let proof = keeps(&Arc::new(template))?;
+        Some((next, proof))
+    })
+}
+
+/// The document with one of these patterns before the end of the response in what closes other fields than the content there; `None` where none of them is closed at that
+/// end. So a call that ends with `}` where the response does may have an `<observation>` behind it.
+fn ended_before_the_end(document: &Document, ways: &str) -> Option<Document> {
+    let mut changed = document.clone();
+    let mut is_changed = false;
+    let others = changed.fields.iter_mut();
+    for (_, field) in others.filter(|(name, _)| *name != CONTENT_KEY) {
+        if let Some(Delimiter::Pattern(close)) = &mut field.close
+            && let Some(at) = close.rfind("\\Z")
+        {
+            close.insert_str(at, &format!("(?:{}{SPACE})?", grouped(ways)));
+            is_changed = true;
+        }
     }
-    let template = ResponseTemplate::from_value(&next.to_value()).ok()?;
-    let proof = keeps(&Arc::new(template))?;
-    Some((next, proof))
+    is_changed.then_some(changed)
 }
 
 /// The document with content that this token closes, together with the white space behind it; `None` where something closes it already. Text behind the token is

@@ -81,3 +81,21 @@ fn calls_end_with_a_piece_of_what_ends_their_turn() {
         );
     }
 }
+
+/// Nothing ends a turn, and nothing closes a call but the bracket of its JSON.
+#[test]
+fn a_call_that_its_bracket_closes_may_have_an_end_token_behind_it() {
+    let answer = "{{ m.content or '' }}{% for c in m.tool_calls or [] %}{{ c.function | tojson }}{% endfor %}";
+    let call = r#"{"name": "f", "arguments": {"a": "b}"}}"#;
+    for stops in [&["<stop>"][..], &[]] {
+        let derivation = derived(answer, "", stops, None);
+        for end in stops.iter().copied().chain([""]) {
+            let (content, names) = parsed(&derivation, &format!("{call}{call}{end}"));
+            assert_eq!(
+                (content.as_str(), names.join(" ")),
+                ("", "f f".to_owned()),
+                "{end}"
+            );
+        }
+    }
+}
