@@ -171,7 +171,8 @@ pub(super) fn beginning_of_bodies(analysis: &Analysis, calls: &ToolCalls) -> Opt
         Body::Pairs(pairs) => {
             let mut all = Vec::new();
             let end = constant(analysis.turn_end.marker());
-            let both = [constant(&pairs.open)?, constant(&calls.call.1)?];
+            let first = constant(&pairs.open).or_else(|| pairs::named_beginning(pairs));
+            let both = [first?, constant(&calls.call.1)?];
             for one in both.into_iter().chain(end) {
                 if !all.contains(&one) {
                     all.push(one);

@@ -315,6 +315,14 @@ fn key_and_between(argument: &Pairs, keys: Keys) -> String {
     format!("{}{between}", key(argument, "(?:", keys))
 }
 
+/// A pattern for the beginning of an argument that begins with its name: the name, up to the text behind it; `None` where nothing but white space stands there.
+pub(super) fn named_beginning(argument: &Pairs) -> Option<String> {
+    let mut values = argument.value.iter();
+    let is_marked = values.all(|around| !around.between.trim().is_empty());
+    let is_first = argument.order == Order::KeyFirst;
+    (is_marked && is_first).then(|| key_and_between(argument, Keys::BeforeSign))
+}
+
 /// A pattern for one argument.
 fn pattern(argument: &Pairs, reading: Reading<'_>) -> String {
     let separator = argument.separator.trim();

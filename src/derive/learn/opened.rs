@@ -73,6 +73,8 @@ mod tests {
 
     const CLOSED: &str = "<call {{ c.function.name }}>{% for k, v in c.function.arguments.items() %}<arg {{ k }}>{{ v if v is string else v | tojson }}</arg>{% endfor %}</call>";
 
+    const LINES: &str = "<call>{{ c.function.name }}\n{% for k, v in c.function.arguments.items() %}{{ k }}: {{ v | tojson }}\n{% endfor %}</call>";
+
     /// The pattern that opens a call.
     fn open(derived: &Derivation) -> String {
         let open = derived.document.fields["tool_calls"].open.as_ref();
@@ -91,13 +93,17 @@ mod tests {
 
     #[test]
     fn a_marker_that_is_spoken_of_opens_no_call() {
-        for calls in [JSON, NAMED] {
+        for calls in [JSON, NAMED, LINES] {
             let derived = derived(calls, ["", ""], &[]);
             let said = "Wrap it in <call> element, please.";
             assert_eq!(
                 read(&derived, &format!("{said}<end>")),
                 (said.to_owned(), 0)
             );
+        }
+        let lines = derived(LINES, ["", ""], &[]);
+        for response in ["<call>f\na: 1\n</call><end>", "<call>f\n</call><end>"] {
+            assert_eq!(read(&lines, response), (String::new(), 1), "{response}");
         }
         // Where the response is cut short in a name, nobody knows the name.
         let named = derived(NAMED, ["", ""], &[]);
