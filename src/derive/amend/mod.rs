@@ -414,10 +414,7 @@ impl Amended {
     /// The proof stays as it is: of the responses that came back those that could be read otherwise are read again.
     pub(super) fn end_unclosed_calls(&mut self, bench: &Bench<'_>, engines: &[Engine]) {
         let cases = &self.proof.judgement.cases;
-        let last = bench.analysis.end_of_calls_and_turn();
-        let last = last.as_deref();
-        let ended =
-            learn::ended_by_what_follows(engines, &self.document, last, cases, bench.scrutiny);
+        let ended = learn::ended_by_what_follows(engines, &self.document, cases, bench.scrutiny);
         let ended = ended.filter(|(document, _)| self.reads_recorded(document));
         if let Some((document, told)) = ended {
             self.document = document;

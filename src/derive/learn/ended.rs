@@ -119,9 +119,9 @@ fn ended_before_the_end(document: &Document, ways: &str) -> Option<Document> {
     let others = changed.fields.iter_mut();
     for (_, field) in others.filter(|(name, _)| *name != CONTENT_KEY) {
         if let Some(Delimiter::Pattern(close)) = &mut field.close
-            && let Some(at) = close.rfind("\\Z")
+            && let Some(at) = close.rfind("|\\Z")
         {
-            close.insert_str(at, &format!("(?:{}{SPACE})?", grouped(ways)));
+            close.insert_str(at + 1, &format!("(?:{}{SPACE})?", grouped(ways)));
             is_changed = true;
         }
     }

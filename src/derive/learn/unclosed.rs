@@ -12,9 +12,6 @@
 //! is a part of the delimiter then: transformers, fed in pieces, takes the end of what has arrived for that of the response, and waits for more only where a match
 //! reaches that end. A string that says `}` and the very marker would end the call otherwise.
 //!
-//! Where what ends a turn of calls is no end of any other turn, it is one text with what closes the calls, and an engine keeps a part of it to itself: of `</calls><pause>`
-//! the `<pause>`. So any beginning of such a text ends the call, too, as the last of the response.
-//!
 //! Where nothing but the next call ends a call, or nothing at all, its last one ends with the turn in the same way. Renders do not always show that: some chat templates end only
 //! the answers that another message follows.
 //!
@@ -28,26 +25,23 @@
 
 use super::{CALLS_KEY, CONTENT_KEY, reads_as_before};
 use crate::derive::compare::pattern::{
-    SPACE, alternatives, behind_groups, bounded, either_of, grouped, looks_around,
-    optional_beginning, takes, whole_or_missing, without_captures, without_references,
+    SPACE, alternatives, behind_groups, bounded, grouped, looks_around, optional_beginning, takes,
+    whole_or_missing, without_captures, without_references,
 };
-use crate::derive::compare::tail;
 use crate::judge::{Case, Scrutiny};
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, FieldDocument};
 
 /// Returns the response template with a call ended by what follows it, where its arguments stand in tags or its body is JSON and none of the responses is
-/// read otherwise by that, and what ends a call so, in words; `None` where it stays as it is. `last` is the text that closes the last call of a turn, if it ends
-/// the turn as well.
+/// read otherwise by that, and what ends a call so, in words; `None` where it stays as it is.
 pub(in crate::derive) fn ended_by_what_follows(
     engines: &[Engine],
     document: &Document,
-    last: Option<&str>,
     cases: &[Case],
     scrutiny: Scrutiny,
 ) -> Option<(Document, &'static str)> {
     let field = document.fields.get(CALLS_KEY)?;
-    let parts = Parts::of(field, document.fields.get(CONTENT_KEY), last)?;
+    let parts = Parts::of(field, document.fields.get(CONTENT_KEY))?;
     let begins = parts.open.as_deref().map(Pattern::regex);
     let begins = begins.transpose().ok()?;
     let last = parts.last.as_deref();
@@ -90,11 +84,7 @@ struct Parts {
 impl Parts {
     /// The patterns of a field; `None` where its calls are neither, or an argument ends where another begins and so has no end of its own. Where a
     /// call is ended by look-around already, which is a reading of what follows it, it may only end with the turn as well.
-    fn of(
-        field: &FieldDocument,
-        content: Option<&FieldDocument>,
-        last: Option<&str>,
-    ) -> Option<Self> {
+    fn of(field: &FieldDocument, content: Option<&FieldDocument>) -> Option<Self> {
         let ends = match field.content.as_deref()? {
             "xml-inline" if field.repeats => Some(ends_of_arguments(field)?),
             "json" => None,
@@ -107,10 +97,7 @@ impl Parts {
         let close = field.close.as_ref().map(Delimiter::as_pattern);
         let close = close.unwrap_or_default();
         let is_followed = close.contains("(?=") || close.is_empty();
-        let turn_end = content.filter(|_| ends.is_none()).and_then(at_the_end);
-        let cut = last.filter(|_| ends.is_none());
-        let cut = cut.and_then(|last| tail::cut_short(last, "\\Z"));
-        let last = either_of(cut.into_iter().chain(turn_end).collect());
+        let last = content.filter(|_| ends.is_none()).and_then(at_the_end);
         // Where nothing but what follows a call ends it, the end of the turn may be among that already.
         let taken = Pattern::regex(&takes(&close)).ok();
         let taken = taken.and_then(|taken| taken.search("", 0).ok().flatten());
@@ -238,7 +225,7 @@ mod tests {
             Case { message, ..case }
         });
         let cases: Vec<Case> = cases.collect();
-        let (ended, _) = ended_by_what_follows(&[], &document, None, &cases, Scrutiny::Whole)?;
+        let (ended, _) = ended_by_what_follows(&[], &document, &cases, Scrutiny::Whole)?;
         Some(Arc::new(
             ResponseTemplate::from_value(&ended.to_value()).unwrap(),
         ))

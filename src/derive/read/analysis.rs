@@ -369,16 +369,6 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
     })
 }
 
-impl Analysis {
-    /// Returns the text behind the last call of a turn where no other end of a turn is a part of it, although other turns have one.
-    pub(in crate::derive) fn end_of_calls_and_turn(&self) -> Option<String> {
-        let calls = self.calls.as_ref()?;
-        let is_ended = calls.turn_end.trim().is_empty() && !self.turn_end.markers.is_empty();
-        let last = format!("{}{}", calls.call.1, calls.section.1);
-        (is_ended && !last.trim().is_empty()).then(|| last.trim().to_owned())
-    }
-}
-
 /// Reads what begins a turn behind a tool's result, and adds it to what begins one elsewhere.
 fn begin_after(
     renderer: &Renderer<'_>,

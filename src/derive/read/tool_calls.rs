@@ -508,13 +508,14 @@ fn split_end(
         }
         let tokens = renderer.pieces.tokens(tail);
         if let [_, .., last] = tokens.as_slice()
+            && renderer.added_tokens().any(|token| token == *last)
             && shared == 0
             && has_section
             && let Some(at) = tail.rfind(last)
         {
             candidates.push(candidate(
                 "its last marker",
-                "the markers before it close the calls, and a turn of calls may end otherwise than one with content",
+                "it is a token of the tokenizer, and a turn of calls may end otherwise than one with content",
                 at,
             ));
         }
