@@ -127,10 +127,9 @@ impl ChatTemplateSource {
         let given = self.special_tokens.values().filter_map(Value::as_str);
         let templates = self.templates.iter();
         let sought = templates.flat_map(|(_, template)| template.sought());
-        let added = self.tokens.special.iter().chain(&self.tokens.ordinary);
+        let added = self.tokens.added();
         let added = added.filter(|token| !token.chars().all(char::is_alphanumeric));
-        let others = sought.chain(added);
-        given.chain(others.map(String::as_str))
+        given.chain(sought.map(String::as_str)).chain(added)
     }
 
     /// The tokens that were added to the vocabulary without being special, and that the source of a chat template has in it.

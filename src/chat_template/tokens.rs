@@ -28,6 +28,12 @@ struct Added {
 }
 
 impl TokenLists {
+    /// The tokens that were added to the vocabulary, the special ones first.
+    pub(crate) fn added(&self) -> impl Iterator<Item = &str> {
+        let added = self.special.iter().chain(&self.ordinary);
+        added.map(String::as_str)
+    }
+
     /// Those of the model in whose folder the `tokenizer_config.json` lies: those of its `added_tokens_decoder`, and of the `added_tokens` of
     /// the `tokenizer.json` beside it those with other ids; and the `eos_token_id` of the `generation_config.json` beside it, a number or a
     /// list. What cannot be read lists nothing, and `unread` tells of it.

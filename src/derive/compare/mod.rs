@@ -5,7 +5,7 @@
 //! - [`pieces`] tells where in a text one marker ends and the next begins: `lines` has the constants that renders are made of, and
 //!   `parting` finds two markers in one constant;
 //! - [`slot`] has the places of a marker in which something varies, and [`repeated`] tells what belongs to each of two things from
-//!   what belongs to both; [`tail`] writes a text as what a response may end with a piece of.
+//!   what belongs to both.
 //!
 //! Nothing here renders, and nothing here decides.
 
@@ -16,5 +16,4 @@ pub(in crate::derive) mod pattern;
 pub(in crate::derive) mod pieces;
 pub(in crate::derive) mod repeated;
 pub(in crate::derive) mod slot;
-pub(in crate::derive) mod tail;
 pub(in crate::derive) mod text;

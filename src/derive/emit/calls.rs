@@ -5,10 +5,10 @@ use super::marker::{self, Captures};
 use super::written::Written;
 use super::{
     AT_LINE, BEHIND_BRACKET, either_of, is_plain, listed, optional, pairs, pattern_candidate,
-    patterns,
+    patterns, tail,
 };
 use crate::derive::choice::{Candidate, Choices, DecisionId};
-use crate::derive::compare::{pattern, slot, tail, text};
+use crate::derive::compare::{pattern, slot, text};
 use crate::derive::probe::{self, ArgumentsForm};
 use crate::derive::read::analysis::Analysis;
 use crate::derive::read::calls::ToolCalls;

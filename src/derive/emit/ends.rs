@@ -1,9 +1,9 @@
 //! The markers that end a turn, and the text that may follow them.
 
-use super::{Target, unopened};
+use super::{Target, tail, unopened};
 use crate::derive::choice::Choices;
 use crate::derive::compare::pieces::Pieces;
-use crate::derive::compare::{slot, tail, text};
+use crate::derive::compare::{slot, text};
 use crate::derive::read::analysis::Analysis;
 use crate::response_template::Delimiter;
 

@@ -6,10 +6,10 @@
 
 use super::marker::Captures;
 use super::written::Written;
-use super::{BEHIND_BRACKET, JSON_STRING, either_of, pairs};
+use super::{BEHIND_BRACKET, JSON_STRING, either_of, pairs, tail};
 use crate::derive::choice::Choices;
 use crate::derive::compare::pieces::Pieces;
-use crate::derive::compare::{slot, tail, text};
+use crate::derive::compare::{slot, text};
 use crate::derive::read::arguments::{Around, Order, Pairs, Style};
 use crate::derive::read::cut::Body;
 use crate::response_template::Delimiter;

@@ -11,6 +11,7 @@ mod loose;
 mod marker;
 mod object;
 mod pairs;
+mod tail;
 mod target;
 mod texts;
 mod thoughts;

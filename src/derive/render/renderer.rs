@@ -177,9 +177,7 @@ impl<'a> Renderer<'a> {
 
     /// The tokens that were added to the tokenizer's vocabulary, where it is at hand.
     pub(in crate::derive) fn added_tokens(&self) -> impl Iterator<Item = &'a str> {
-        let tokens = &self.source.tokens;
-        let tokens = tokens.special.iter().chain(&tokens.ordinary);
-        tokens.map(String::as_str)
+        self.source.tokens.added()
     }
 
     /// The constants that the chat template compares anything with, or searches texts for.

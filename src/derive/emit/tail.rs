@@ -5,11 +5,11 @@
 //! marker as its text, which might even replace a text. While a response arrives, the beginning also keeps transformers waiting: it takes a
 //! whole match before one that only begins, and would close with the first marker as soon as a character of the second has come.
 
-use super::slot;
-use super::text::escape;
+use crate::derive::compare::slot;
+use crate::derive::compare::text::escape;
 
 /// A pattern for a marker that may be missing, and for the white space after it; nothing for no marker.
-pub(in crate::derive) fn optional(marker: &str, text_end: &str) -> String {
+pub(super) fn optional(marker: &str, text_end: &str) -> String {
     let whole = slot::pattern(marker);
     match beginning(marker) {
         _ if marker.is_empty() => String::new(),
@@ -20,14 +20,14 @@ pub(in crate::derive) fn optional(marker: &str, text_end: &str) -> String {
 }
 
 /// A pattern for a marker and the white space after it, for as much of it as there is, or for nothing, where the text ends.
-pub(in crate::derive) fn or_the_end(marker: &str, text_end: &str) -> String {
+pub(super) fn or_the_end(marker: &str, text_end: &str) -> String {
     let whole = slot::pattern(marker);
     let beginning = beginning(marker).map_or_else(String::new, |some| format!("(?:{some})?"));
     format!("(?:{whole}\\s*|{beginning}\\s*{text_end})")
 }
 
 /// A pattern for any beginning of a marker that is not all of it, where the text ends; `None` where a pattern cannot say that.
-pub(in crate::derive) fn cut_short(marker: &str, text_end: &str) -> Option<String> {
+pub(super) fn cut_short(marker: &str, text_end: &str) -> Option<String> {
     beginning(marker).map(|some| format!("{some}\\s*{text_end}"))
 }
 
