@@ -114,10 +114,11 @@ fn drafted(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> 
         amended.part_calls_from_text(&on, &options.engines)?;
         amended.open_calls_at_their_body(&on, &options.engines);
         amended.read_again(&on, options)?;
-        amended.spell_out(&on, options)?;
-        amended.spare_ordinary_texts(&on, options)?;
         amended.open_as_prompts_do(&on);
         amended.pass_over_prompts(&on);
+        amended.open_reasoning_with_parts(&on, options)?;
+        amended.spell_out(&on, options)?;
+        amended.spare_ordinary_texts(&on, options)?;
         amended.template()
     });
     cost.amendments += mending;

@@ -54,6 +54,21 @@ pub(super) const WRITTEN_AGAIN: LateDecision = LateDecision {
     ],
 };
 
+/// How what opens a reasoning is read behind a text.
+pub(super) const REASONING_WITHIN: LateDecision = LateDecision {
+    name: "reasoning behind text",
+    candidates: [
+        LateCandidate {
+            name: "is text",
+            means: "what opens a reasoning counts where the turn begins, and behind what closes a part of it",
+        },
+        LateCandidate {
+            name: "is a reasoning",
+            means: "what opens a reasoning counts wherever it stands",
+        },
+    ],
+};
+
 /// How a text of every day is read that has the like of a delimiter in it.
 pub(super) const ORDINARY: LateDecision = LateDecision {
     name: "ordinary text",
@@ -69,7 +84,7 @@ pub(super) const ORDINARY: LateDecision = LateDecision {
     ],
 };
 
-const ALL: [&LateDecision; 3] = [&WHITE_SPACE, &WRITTEN_AGAIN, &ORDINARY];
+const ALL: [&LateDecision; 4] = [&WHITE_SPACE, &WRITTEN_AGAIN, &REASONING_WITHIN, &ORDINARY];
 
 impl LateDecision {
     /// The candidate that somebody prefers, if anybody does.

@@ -375,6 +375,9 @@ fn derive_under(
         unclaimed,
     } = tried;
     findings.extend(remarks::unclaimed_text(&unclaimed));
+    let reads_calls = document.fields.contains_key(probe::CALLS_KEY);
+    let is_told = supports.tools && !supports.tool_calls && !reads_calls;
+    findings.extend(is_told.then(remarks::unread_calls));
     let report = Report {
         source: source.path.display().to_string(),
         verified: verdict == Verdict::Proved,

@@ -37,6 +37,14 @@ pub(super) fn unread_files(source: &ChatTemplateSource) -> impl Iterator<Item = 
     })
 }
 
+/// A finding about calls that no render shows and no field takes, for a chat template that tells the model of tools.
+pub(super) fn unread_calls() -> Finding {
+    Finding::warning(
+        "calls-not-shown",
+        "the chat template tells the model of tools, and renders no calls; what the model writes to call one stays in the content, unless recorded responses show it (--responses)",
+    )
+}
+
 /// A finding about the text that the response template may lose; `None` where none was lost.
 pub(super) fn unclaimed_text(unclaimed: &UnclaimedCounts) -> Option<Finding> {
     let example = unclaimed.example()?;

@@ -13,6 +13,15 @@ use crate::value::Map;
 /// How many constants are put into messages.
 pub(super) const MAX_ASKED: usize = 16;
 
+/// How many arguments that are asked for in vain are tried for one function.
+const MAX_ARGUMENTS: usize = 4;
+
+/// The places at which the arguments of a call are read.
+const ARGUMENTS: [&str; 2] = [
+    "messages[].tool_calls[].function.arguments.",
+    "messages[].tool_calls[].arguments.",
+];
+
 /// How many characters a constant has at most with which an id begins.
 const MAX_ID: usize = 24;
 
@@ -26,18 +35,13 @@ impl Asked {
                 (call, name.clone(), other.name.clone())
             }
             Self::Argument(name) => {
-                let first = other.arguments.keys().next();
-                let usual = first.map(ToString::to_string).unwrap_or_default();
-                let renamed =
-                    other
-                        .arguments
-                        .iter()
-                        .map(|(key, value)| match key == usual.as_str() {
-                            true => (name.as_str().into(), value.clone()),
-                            false => (key.clone(), value.clone()),
-                        });
-                call.arguments = Map::from_iter(renamed);
+                let usual = with_first_named(&mut call, name);
                 (call, name.clone(), usual)
+            }
+            Self::ArgumentOf { function, argument } => {
+                call.name.clone_from(function);
+                let usual = with_first_named(&mut call, argument);
+                (call, argument.clone(), usual)
             }
             Self::Id(beginning) => {
                 call.id = format!("{beginning}{}", other.id);
@@ -45,6 +49,24 @@ impl Asked {
             }
         }
     }
+}
+
+/// Names the first argument of a call so, and returns the name that it had.
+fn with_first_named(call: &mut Call, name: &str) -> String {
+    let first = call.arguments.keys().next();
+    let usual = first.map(ToString::to_string).unwrap_or_default();
+    let arguments = std::mem::take(&mut call.arguments).into_iter();
+    call.arguments = Map::from_iter(arguments.map(|(key, value)| match key == usual.as_str() {
+        true => (name.into(), value),
+        false => (key, value),
+    }));
+    usual
+}
+
+/// The call with its first argument alone.
+fn with_one_argument(mut call: Call) -> Call {
+    call.arguments = call.arguments.into_iter().take(1).collect();
+    call
 }
 
 /// Calls with what the chat template asks for, and writes otherwise than other calls.
@@ -76,12 +98,65 @@ pub(super) fn written_otherwise(
         let (call, name, others) = asked.call(&other);
         let full = rendered(call.clone())?;
         let is_other = full.replace(&name, &others) != usual.replace(&name, &others);
-        is_other.then(|| Probe {
-            asked: Some(asked),
-            ..probes::beside(Assistant::calling([call]))
-        })
+        is_other.then(|| probe(asked, call))
     });
-    calls.collect()
+    let mut probes: Vec<Probe> = calls.collect();
+    let functions = named().chain([other.name.clone()]);
+    for function in functions {
+        let with_name = Call {
+            name: function.clone(),
+            ..other.clone()
+        };
+        for argument in asked_in_vain(renderer, place, manner, &with_name) {
+            let asked = match function == other.name {
+                true => Asked::Argument(argument),
+                false => Asked::ArgumentOf {
+                    function: function.clone(),
+                    argument,
+                },
+            };
+            for base in [with_name.clone(), with_one_argument(with_name.clone())] {
+                let (call, name, others) = asked.call(&base);
+                let [full, usual] = [call.clone(), base].map(rendered);
+                let (Some(full), Some(usual)) = (full, usual) else {
+                    continue;
+                };
+                if full.replace(&name, &others) != usual.replace(&name, &others) {
+                    probes.push(probe(asked.clone(), call));
+                }
+            }
+        }
+    }
+    probes
+}
+
+/// A call with what was asked for, as a message to be tried.
+fn probe(asked: Asked, call: Call) -> Probe {
+    Probe {
+        asked: Some(asked),
+        ..probes::beside(Assistant::calling([call]))
+    }
+}
+
+/// The names of arguments that the chat template asks for where it renders a call, and that the call does not have.
+fn asked_in_vain(
+    renderer: &Renderer<'_>,
+    place: &Conversation,
+    manner: &Manner,
+    call: &Call,
+) -> Vec<String> {
+    let message = manner.write(&Assistant::calling([call.clone()]), None);
+    let Ok(reads) = renderer.reads(place, &message, manner) else {
+        return Vec::new();
+    };
+    let in_vain = reads.places.iter().filter(|read| !read.found);
+    let names = in_vain.filter_map(|read| {
+        let mut places = ARGUMENTS.iter();
+        let name = places.find_map(|place| read.path.strip_prefix(place))?;
+        let is_name = !name.contains(['.', '[']) && !call.arguments.contains_key(name);
+        is_name.then(|| name.to_owned())
+    });
+    names.take(MAX_ARGUMENTS).collect()
 }
 
 #[cfg(test)]

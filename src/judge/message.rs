@@ -40,6 +40,8 @@ pub(crate) enum Asked {
     Function(String),
     /// The name of an argument.
     Argument(String),
+    /// The name of an argument of a certain function.
+    ArgumentOf { function: String, argument: String },
     /// The text with which an id begins.
     Id(String),
 }

@@ -132,7 +132,7 @@ const KNOWN: &[(&str, [usize; 2])] = &[
     ("command_r_plus", [0, 2]),
     ("lfm2_5", [0, 12]),
     // The recipient is any name, which what follows tells from a function's.
-    ("muse_glimmer", [0, 4]),
+    ("muse_glimmer", [0, 5]),
     // A text of a line feed alone, which belongs to what closes it.
     ("qwen3_coder", [0, 1]),
 ];

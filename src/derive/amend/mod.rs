@@ -10,6 +10,7 @@ mod failing;
 mod headers;
 mod ordinary;
 mod unopened;
+mod within;
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ pub(in crate::derive) const SPACE: &str = "\\s*";
 const MAX_SPACE: usize = 4;
 
 /// How many characters of a name, a key or anything else that is repeated a pattern that looks back sees at most.
-const MAX_RUN: usize = 64;
+pub(in crate::derive) const MAX_RUN: usize = 64;
 
 /// How a named group begins.
 pub(in crate::derive) const NAMED: &str = "(?P<";
@@ -345,7 +345,8 @@ pub(in crate::derive) fn bounded(source: &str) -> String {
     bounded_by(source, MAX_SPACE, MAX_RUN)
 }
 
-fn bounded_by(source: &str, of_space: usize, of_others: usize) -> String {
+/// As [`bounded`], with these bounds on white space and on other repetitions.
+pub(in crate::derive) fn bounded_by(source: &str, of_space: usize, of_others: usize) -> String {
     let mut bounded = String::new();
     let mut last = "";
     for (text, _) in items(source) {

@@ -51,7 +51,7 @@ pub(super) fn changed(
         Deviation::ReasoningEmpty => {
             let is_without = marked.of_part(Part::Reasoning, true).next().is_none();
             let shown = all.iter().find_map(around_reasoning)?;
-            let (open, close) = (is_without && !marked.is_opened).then_some(shown)?;
+            let (open, close) = (is_without && marked.opened.is_none()).then_some(shown)?;
             (format!("{open}\n\n{close}{text}"), message.clone())
         }
         Deviation::ReasoningMissing => {
@@ -100,6 +100,10 @@ pub(super) fn changed(
                 Value::Object(message),
             )
         }
+        Deviation::AnswerNamesReasoning => {
+            naming(marked, all.iter().find_map(opening_of_reasoning)?)?
+        }
+        Deviation::AnswerNamesCall => naming(marked, all.iter().find_map(opening_of_call)?)?,
         Deviation::ReasoningUnclosedBeforeCall => {
             let at = marked
                 .marks
@@ -231,6 +235,33 @@ fn only_call<'a>(marked: &Marked<'a>) -> Option<&'a str> {
     let close = marked.of_part(Part::Calls, false).last()?;
     let call = marked.case.response.get(open.span.start..close.span.end)?;
     Some(call.trim_matches(python::is_space))
+}
+
+/// Returns what opens the reasoning of a response, or of its prompt, without the white space around it.
+fn opening_of_reasoning<'a>(marked: &Marked<'a>) -> Option<&'a str> {
+    let own = marked.of_part(Part::Reasoning, true).next();
+    let open = own.map(|mark| marked.text(mark)).or(marked.opened)?;
+    let open = open.trim_matches(python::is_space);
+    (!open.is_empty()).then_some(open)
+}
+
+/// Returns what opens the first call of a response, without the white space around it.
+fn opening_of_call<'a>(marked: &Marked<'a>) -> Option<&'a str> {
+    let open = marked.of_part(Part::Calls, true).next()?;
+    let open = marked.text(open).trim_matches(python::is_space);
+    (!open.is_empty()).then_some(open)
+}
+
+/// Returns the response with a text between the first two words of its answer, and the message that has it there.
+fn naming(marked: &Marked<'_>, named: &str) -> Option<(String, Value)> {
+    let mut message = marked.case.message.as_object()?.clone();
+    let own = message.get("content")?.as_str()?;
+    let (first, rest) = own.split_once(' ')?;
+    let (before, behind) = marked.case.response.rsplit_once(own)?;
+    let said = format!("{first} {named} {rest}");
+    let response = format!("{before}{said}{behind}");
+    message.insert("content".to_owned(), Value::from(said));
+    Some((response, Value::Object(message)))
 }
 
 /// Returns the delimiters that open and close the reasoning of a response.

@@ -32,8 +32,8 @@ pub(super) struct Marked<'a> {
     pub(super) marks: Vec<Mark>,
     /// The field that the reasoning goes to.
     pub(super) reasoning: &'a str,
-    /// True if the prompt has opened the reasoning.
-    pub(super) is_opened: bool,
+    /// The text that opens the reasoning in the prompt, if any does.
+    pub(super) opened: Option<&'a str>,
     /// True if the regions of calls are read as JSON.
     pub(super) is_json: bool,
 }
@@ -52,13 +52,16 @@ impl<'a> Marked<'a> {
             Some(field) if field.name == reasoning => Part::Reasoning,
             _ => Part::Other,
         };
-        let mut is_opened = false;
+        let prompt = template.after_last_anchor(&case.prefix).ok()?;
+        let mut opened = None;
         let mut marks = Vec::new();
         for passed in passed {
             let opens = passed.side == Edge::Open;
             let part = part(passed.field);
             let Some(start) = passed.span.start.checked_sub(before) else {
-                is_opened |= opens && part == Part::Reasoning;
+                if opens && part == Part::Reasoning {
+                    opened = prompt.get(passed.span);
+                }
                 continue;
             };
             let end = passed.span.end - before;
@@ -73,7 +76,7 @@ impl<'a> Marked<'a> {
             case,
             marks,
             reasoning,
-            is_opened,
+            opened,
             is_json: calls.is_some_and(|field| field.content.name() == "json"),
         })
     }

@@ -61,6 +61,10 @@ pub enum Deviation {
     ReasoningClosedTwice,
     /// The reasoning quotes a whole call.
     ReasoningQuotesCall,
+    /// The answer names what opens the reasoning.
+    AnswerNamesReasoning,
+    /// The answer names what opens a call.
+    AnswerNamesCall,
     /// The reasoning is not closed before a call.
     ReasoningUnclosedBeforeCall,
     /// The reasoning is not closed before the end.
@@ -114,7 +118,7 @@ pub struct DeviationVerdict {
 
 impl Deviation {
     /// All deviations, in the order in which reports have them.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 30] = [
         Self::EndMissing,
         Self::LastEndMissing,
         Self::EndTwice,
@@ -127,6 +131,8 @@ impl Deviation {
         Self::ReasoningOpenedTwice,
         Self::ReasoningClosedTwice,
         Self::ReasoningQuotesCall,
+        Self::AnswerNamesReasoning,
+        Self::AnswerNamesCall,
         Self::ReasoningUnclosedBeforeCall,
         Self::ReasoningUnclosed,
         Self::TextBeforeCalls,
@@ -164,6 +170,8 @@ impl Deviation {
             Self::ReasoningOpenedTwice => "reasoning opened twice",
             Self::ReasoningClosedTwice => "reasoning closed twice",
             Self::ReasoningQuotesCall => "call quoted in the reasoning",
+            Self::AnswerNamesReasoning => "reasoning's marker named in the answer",
+            Self::AnswerNamesCall => "call's opening named in the answer",
             Self::ReasoningUnclosedBeforeCall => "reasoning not closed before a call",
             Self::ReasoningUnclosed => "reasoning not closed before the end",
             Self::TextBeforeCalls => "text before calls",

@@ -228,26 +228,40 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         pattern_candidate("where a line begins and arguments follow", because, pattern)
     });
     let between = [&written.calls.call.1, &written.calls.separator].map(|one| one.trim());
-    let is_apart = between.iter().any(|one| !one.is_empty());
+    let is_apart = is_bare(written.calls) || between.iter().any(|one| !one.is_empty());
     let in_section = (!section.is_empty() && is_apart && !between.iter().any(|one| slot::any(one)))
         .then(|| {
             let because = "text may have the like of a call, which stands in no section";
             let [close, separator] = between.map(slot::pattern);
             let call = written.open(Captures::All);
             let section = slot::pattern(section);
-            let before = format!("(?:{section}\\s*|(?<={close}\\s*{separator}\\s*))");
+            let (another, body) = match is_bare(written.calls) {
+                true => (
+                    BEHIND_BRACKET.to_owned(),
+                    with_any_member(&written.calls.body),
+                ),
+                false => (format!("(?<={close}\\s*{separator}\\s*)"), String::new()),
+            };
+            let before = format!("(?:{section}\\s*|{another})");
             pattern_candidate(
                 "behind what opens the section or another call",
                 because,
-                format!("{before}{call}{ahead}"),
+                format!("{before}{call}{ahead}{body}"),
             )
         });
-    let candidates = std::iter::once(plain)
+    // A marker that may be missing before a call without one of its own is found everywhere.
+    let (first, last) = match is_bare(written.calls) {
+        true => (in_section, None),
+        false => (None, in_section),
+    };
+    let candidates = first
+        .into_iter()
+        .chain([plain])
         .chain(before_body)
         .chain(exact)
         .chain(at_line)
         .chain(both)
-        .chain(in_section);
+        .chain(last);
     choices.choose(DecisionId::CallOpen, candidates)
 }
 
@@ -529,7 +543,34 @@ fn behind_json(calls: &ToolCalls, pattern: &str) -> String {
 
 /// Returns a pattern for the text before the next call, whose beginning is the pattern `next`.
 fn before_next(calls: &ToolCalls, next: &str) -> String {
-    format!("{}(?={next})", optional(calls.separator.trim()))
+    match is_bare(calls) {
+        true => format!("{BETWEEN_BODIES}(?={next})"),
+        false => format!("{}(?={next})", optional(calls.separator.trim())),
+    }
+}
+
+/// A pattern for the white space between two bodies. What begins a body stands within one as well, but not behind a bracket without a comma. The
+/// white space is a part of the pattern, which otherwise would match where the next call has just opened.
+const BETWEEN_BODIES: &str = "(?<=[\\}\\]])\\s+";
+
+/// Returns true if a call is an object of JSON and nothing else: white space alone stands before it, behind it, and between it and the next one.
+fn is_bare(calls: &ToolCalls) -> bool {
+    let around = format!("{}{}{}", calls.call.0, calls.call.1, calls.separator);
+    let is_space = !around.is_empty() && around.trim().is_empty();
+    is_space && matches!(calls.body, Body::Object(_))
+}
+
+/// A condition that the body of a call follows, whichever of its members comes first; none for other bodies than an object.
+fn with_any_member(body: &Body) -> String {
+    let Body::Object(members) = body else {
+        return String::new();
+    };
+    let keys = members
+        .keys
+        .iter()
+        .map(|key| text::escape(&json::quote(key)));
+    let keys = either_of(keys.collect()).unwrap_or_default();
+    format!("(?=\\s*\\{{\\s*{keys})")
 }
 
 /// The id of a call, where what opens the call has captured it.

@@ -130,7 +130,7 @@ fn parts<'t>(pieces: &Pieces, marker: &'t str) -> Vec<&'t str> {
 }
 
 /// The tokens of a text of which all are pieces. A text of which one is none is one token: of what is in no piece nobody knows where it ends.
-fn tokens<'t>(pieces: &Pieces, text: &'t str) -> Vec<&'t str> {
+pub(super) fn tokens<'t>(pieces: &Pieces, text: &'t str) -> Vec<&'t str> {
     let tokens = pieces.tokens(text);
     match tokens.iter().all(|token| pieces.is_one(token)) {
         true => tokens,

@@ -166,7 +166,9 @@ fn value_beginning(argument: &Pairs) -> &'static str {
 pub(super) fn beginning_of_bodies(analysis: &Analysis, calls: &ToolCalls) -> Option<String> {
     let constant = |marker: &str| {
         let constant = slot::constant(marker.trim_start()).trim_end();
-        (!constant.is_empty()).then(|| text::escape_loosely(constant))
+        let parts = listed::tokens(&analysis.pieces, constant).into_iter();
+        let parts: Vec<String> = parts.map(text::escape_loosely).collect();
+        (!constant.is_empty()).then(|| parts.join("\\s*"))
     };
     match &calls.body {
         Body::Pairs(pairs) => {

@@ -160,7 +160,7 @@ pub(super) fn gives(template: &Arc<ResponseTemplate>, case: &Case, scrutiny: Scr
 }
 
 /// The delimiters of the reasoning that a parse reads, each with its bytes in the text behind the anchor.
-fn delimiters(
+pub(super) fn delimiters(
     template: &Arc<ResponseTemplate>,
     prefix: &str,
     response: &str,

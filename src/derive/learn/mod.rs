@@ -44,6 +44,7 @@ mod twice;
 mod unclosed;
 mod unshown;
 mod widening;
+mod within;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -72,6 +73,7 @@ pub(in crate::derive) use unclosed::ended_by_what_follows;
 pub(in crate::derive) use unshown::{Unshown, unshown};
 use widening::Edit;
 pub(in crate::derive) use widening::is_spoken_for as is_read;
+pub(in crate::derive) use within::opened_where_parts_begin;
 
 /// The field of the content.
 pub(in crate::derive) const CONTENT_KEY: &str = "content";

@@ -5,13 +5,15 @@
 //! where something follows that every body begins with: `<call>` before `{"`. Of `<call><call>{"` the first is then text, and nothing is lost with it. (It is passed over where it is a constant that no text of every day has in it:
 //! [`super::twice`]. Otherwise a text may end with the like of a marker, such as three dots or the word `call`, and would lose it without anybody hearing of it.)
 //!
-//! Where a name ends the marker, what follows also says that the name has ended: of `<call>get_wea`, where a response is cut short, no call is made. Where the
-//! marker goes on behind the name, as in `<call name="f">`, it is no word that anybody says by chance, and stays as it is.
+//! Where a name ends the marker, what follows also says that the name has ended: of `<call>get_wea`, where a response is cut short, no call is made. And a text
+//! may name a whole opening, as in `I could write <call name="f">`.
 //!
 //! Nothing that the renders prove is lost: the responses in which a call opens are parsed again, once.
 
 use super::{CALLS_KEY, reads_as_before, split};
-use crate::derive::compare::pattern::{NAMED, SPACE, grouped, looks_around, optional_beginning};
+use crate::derive::compare::pattern::{
+    NAMED, SPACE, grouped, looks_around, optional_beginning, without_captures,
+};
 use crate::judge::{Case, Scrutiny};
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine};
@@ -30,11 +32,15 @@ pub(in crate::derive) fn opened_at_their_body(
     let open = split::source(field.open.as_ref()?);
     let (section, own) = optional_beginning(&open);
     let own = own.strip_suffix(SPACE).unwrap_or(own);
-    let is_bare = !own.contains(NAMED) || own.ends_with(')');
-    if !is_bare || own.is_empty() || looks_around(own) {
+    if own.is_empty() || looks_around(own) {
         return None;
     }
-    let ahead = format!("{section}{}{SPACE}(?={body})", grouped(own));
+    // An opening with a name in it that stands there twice begins one call.
+    let is_around_name = own.contains(NAMED) && !own.ends_with(')');
+    let again = is_around_name.then(|| without_captures(&format!("{section}{own}")));
+    let again = again.flatten().map(|whole| format!("|{whole}"));
+    let again = again.unwrap_or_default();
+    let ahead = format!("{section}{}{SPACE}(?={body}{again})", grouped(own));
     field.open = Some(Delimiter::pattern(ahead));
     let seen = Pattern::regex(&open).ok()?;
     let has_it = |case: &&Case| !matches!(seen.search(&case.response, 0), Ok(None));
@@ -150,13 +156,26 @@ mod tests {
         }
     }
 
-    /// A marker that goes on behind the name says enough, and an engine without look-ahead gets none.
+    /// A text may name a whole opening; a call whose opening stands there twice is one call.
     #[test]
-    fn other_calls_stay_as_they_are() {
+    fn a_whole_opening_that_is_spoken_of_opens_no_call() {
+        let derived = derived(CLOSED, ["", ""], &[]);
         assert_eq!(
-            open(&derived(CLOSED, ["", ""], &[])),
-            r#"<call\s+(?P<name>[^\s><]+)\s*>\s*"#
+            open(&derived),
+            r#"<call\s+(?P<name>[^\s><]+)\s*>\s*(?=<arg|</call>|<end>|<call\s+(?:[^\s><]+)\s*>)"#
         );
+        let said = "Write <call f> and its arguments.";
+        assert_eq!(
+            read(&derived, &format!("{said}<end>")),
+            (said.to_owned(), 0)
+        );
+        for response in ["<call f><call f></call><end>", "<call f><end>"] {
+            assert_eq!(read(&derived, response), (String::new(), 1), "{response}");
+        }
+    }
+
+    #[test]
+    fn an_engine_without_look_ahead_gets_none() {
         let engines: Vec<Engine> = Engine::ALL.to_vec();
         assert!(!open(&derived(JSON, ["", ""], &engines)).contains("(?="));
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Recorded, Responses};
 use crate::chat_template;
+use crate::derive::compare::pattern;
 use crate::derive::{Derivation, Options, derive};
 use crate::parser::parse_response;
 use crate::response_template::{Delimiter, Engine, ResponseTemplate};
@@ -513,7 +514,9 @@ fn text_is_claimed_beside_what_is_learnt() {
             .fields
             .values()
             .filter_map(|field| field.open.as_ref());
-        let opens: Vec<String> = opens.map(|open| open.as_pattern()).collect();
+        let opens: Vec<String> = opens
+            .map(|open| pattern::takes(&open.as_pattern()))
+            .collect();
         assert!(
             opens.iter().all(|open| !open.contains("<end>")),
             "{opens:?}"

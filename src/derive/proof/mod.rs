@@ -287,6 +287,12 @@ fn unproved(unproved: &Unproved) -> Finding {
                 "the chat template writes an argument `{name}` otherwise than other arguments, and calls with it do not come back"
             ),
         ),
+        Unproved::Call(Asked::ArgumentOf { function, argument }) => Finding::warning(
+            "argument-not-read",
+            format!(
+                "the chat template writes an argument `{argument}` of `{function}` otherwise than other arguments, and calls with it do not come back"
+            ),
+        ),
         Unproved::Call(Asked::Id(beginning)) => Finding::warning(
             "id-not-read",
             format!(

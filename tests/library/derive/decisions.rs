@@ -734,14 +734,17 @@ fn an_ordinary_text_is_no_marker() {
     let sum = "It is ((1 + 2)) * 3.<end>";
     let real = "((so))\nYes.<end>";
 
-    let strict = derived(text, &[]).expect("derived");
+    // What opens a reasoning is also text behind a text, unless that is preferred otherwise.
+    let behind_text = ("reasoning behind text", "is a reasoning");
+    let strict = derived(text, &[behind_text]).expect("derived");
     proved(&strict);
     assert_eq!(taken(decision(&strict, DECISION)).name, "is no marker");
     assert!(findings(&strict).contains(&"narrowed"));
     assert_eq!(thought(&strict, sum), None);
     assert_eq!(thought(&strict, real).as_deref(), Some("so"));
 
-    let free = derived(text, &[(DECISION, "may be a marker")]).expect("derived");
+    let anywhere = [(DECISION, "may be a marker"), behind_text];
+    let free = derived(text, &anywhere).expect("derived");
     proved(&free);
     assert_eq!(taken(decision(&free, DECISION)).name, "may be a marker");
     assert!(!findings(&free).contains(&"narrowed"));
@@ -749,7 +752,7 @@ fn an_ordinary_text_is_no_marker() {
 
     // Of markers that no ordinary text has, the other candidate is had already.
     let renamed = text.replace("((", "<so>").replace("))", "</so>");
-    let found = derived(&renamed, &[(DECISION, "may be a marker")]).expect("derived");
+    let found = derived(&renamed, &anywhere).expect("derived");
     proved(&found);
     let mut names = found.report.decisions.iter().map(|one| one.name);
     assert!(names.all(|name| name != DECISION));

@@ -1,0 +1,56 @@
+//! An amendment for texts that name what opens a reasoning.
+
+use super::{Amended, Bench};
+use crate::derive::evidence::finding::Finding;
+use crate::derive::{DeriveError, Options, emit, late, learn};
+use crate::value::json;
+
+impl Amended {
+    /// Lets a reasoning open only where a part of the message begins, unless it is preferred that it opens anywhere.
+    ///
+    /// The proof stays as it is: of the responses that came back those that could be read otherwise are read again.
+    ///
+    /// # Errors
+    ///
+    /// When an amendment is no valid response template, or something is preferred that is not to be decided.
+    pub(in crate::derive) fn open_reasoning_with_parts(
+        &mut self,
+        bench: &Bench<'_>,
+        options: &Options,
+    ) -> Result<(), DeriveError> {
+        let template = self.template()?;
+        let cases = self.proof.judgement.cases.iter();
+        let narrowed = learn::opened_where_parts_begin(
+            &options.engines,
+            &self.document,
+            &template,
+            // Where no render has a reasoning, turns have it that it was written into.
+            cases.chain(&self.proof.by_hand),
+            emit::reasoning_field(bench.analysis, bench.target),
+            bench.scrutiny,
+        );
+        let narrowed = narrowed.filter(|(document, _)| self.reads_recorded(document));
+        let Some((document, example)) = narrowed else {
+            let why = ": no text can be taken for a reasoning, or renders have one behind a text";
+            return late::REASONING_WITHIN.does_not_come_up(&options.prefer, why);
+        };
+        let opens = late::REASONING_WITHIN.takes_other(&options.prefer)?;
+        let (response, own) = (
+            json::quote(&example.response),
+            json::quote(&example.delimiter),
+        );
+        let because = [
+            format!("models speak of {own}: {response} is an answer, and no reasoning"),
+            format!("a model may think again behind a text, and {response} is read so"),
+        ];
+        self.decisions
+            .push(late::REASONING_WITHIN.made(because, opens));
+        if !opens {
+            self.document = document;
+            let told = "a model may mention in a text what opens a reasoning; so a reasoning opens only where the turn begins, or behind what closes a part of it";
+            self.findings
+                .push(Finding::info("reasoning-opening", told.to_owned()));
+        }
+        Ok(())
+    }
+}
