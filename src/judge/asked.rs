@@ -101,13 +101,18 @@ pub(super) fn written_otherwise(
         is_other.then(|| probe(asked, call))
     });
     let mut probes: Vec<Probe> = calls.collect();
-    let functions = named().chain([other.name.clone()]);
-    for function in functions {
+    // What is asked of any function comes first, so that no name is told without need.
+    for function in [other.name.clone()].into_iter().chain(named()) {
         let with_name = Call {
             name: function.clone(),
             ..other.clone()
         };
-        for argument in asked_in_vain(renderer, place, manner, &with_name) {
+        let bases = [with_name.clone(), with_one_argument(with_name)];
+        for argument in asked_in_vain(renderer, place, manner, &bases) {
+            let of_any = Some(Asked::Argument(argument.clone()));
+            if probes.iter().any(|probe| probe.asked == of_any) {
+                continue;
+            }
             let asked = match function == other.name {
                 true => Asked::Argument(argument),
                 false => Asked::ArgumentOf {
@@ -115,9 +120,9 @@ pub(super) fn written_otherwise(
                     argument,
                 },
             };
-            for base in [with_name.clone(), with_one_argument(with_name.clone())] {
-                let (call, name, others) = asked.call(&base);
-                let [full, usual] = [call.clone(), base].map(rendered);
+            for base in &bases {
+                let (call, name, others) = asked.call(base);
+                let [full, usual] = [&call, base].map(|call| rendered(call.clone()));
                 let (Some(full), Some(usual)) = (full, usual) else {
                     continue;
                 };
@@ -138,25 +143,31 @@ fn probe(asked: Asked, call: Call) -> Probe {
     }
 }
 
-/// The names of arguments that the chat template asks for where it renders a call, and that the call does not have.
+/// The names of arguments that the chat template asks for where it renders these calls, and that they do not have.
 fn asked_in_vain(
     renderer: &Renderer<'_>,
     place: &Conversation,
     manner: &Manner,
-    call: &Call,
+    calls: &[Call],
 ) -> Vec<String> {
-    let message = manner.write(&Assistant::calling([call.clone()]), None);
-    let Ok(reads) = renderer.reads(place, &message, manner) else {
-        return Vec::new();
-    };
-    let in_vain = reads.places.iter().filter(|read| !read.found);
-    let names = in_vain.filter_map(|read| {
-        let mut places = ARGUMENTS.iter();
-        let name = places.find_map(|place| read.path.strip_prefix(place))?;
-        let is_name = !name.contains(['.', '[']) && !call.arguments.contains_key(name);
-        is_name.then(|| name.to_owned())
-    });
-    names.take(MAX_ARGUMENTS).collect()
+    let mut names: Vec<String> = Vec::new();
+    for call in calls {
+        let message = manner.write(&Assistant::calling([call.clone()]), None);
+        let reads = renderer.reads(place, &message, manner);
+        let places = reads.map(|reads| reads.places).unwrap_or_default();
+        for read in places.into_iter().filter(|read| !read.found) {
+            let mut roots = ARGUMENTS.iter();
+            let Some(name) = roots.find_map(|root| read.path.strip_prefix(root)) else {
+                continue;
+            };
+            let is_name = !name.contains(['.', '[']) && !call.arguments.contains_key(name);
+            if is_name && !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+    }
+    names.truncate(MAX_ARGUMENTS);
+    names
 }
 
 #[cfg(test)]

@@ -174,7 +174,7 @@ fn a_delimiter_broken_in_the_project_is_told_to_a_newcomer() {
     assert_eq!(run.status, 1, "{run}");
     let stale = "\
 error[stale]: this is not what is derived from the chat template: 3 values to change, the first at $.fields.reasoning_content.open_pattern
-              derived  \"(?<=(?:\\\\A|<think>|";
+              derived  \"(?:(?<=(?:\\\\A|<think>|";
     assert!(run.stdout.starts_with(stale), "{run}");
     let here = "|</thnk>|</tool_call>|";
     assert!(run.stdout.contains(here), "{run}");

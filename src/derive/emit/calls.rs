@@ -544,13 +544,13 @@ fn behind_json(calls: &ToolCalls, pattern: &str) -> String {
 /// Returns a pattern for the text before the next call, whose beginning is the pattern `next`.
 fn before_next(calls: &ToolCalls, next: &str) -> String {
     match is_bare(calls) {
-        true => format!("{BETWEEN_BODIES}(?={next})"),
+        true => format!("{BETWEEN_BODIES}{}", with_any_member(&calls.body)),
         false => format!("{}(?={next})", optional(calls.separator.trim())),
     }
 }
 
-/// A pattern for the white space between two bodies. What begins a body stands within one as well, but not behind a bracket without a comma. The
-/// white space is a part of the pattern, which otherwise would match where the next call has just opened.
+/// A pattern for the white space between two bodies, before the first member of the second. What begins a body stands within one as well, but not behind a bracket
+/// without a comma, and in a text its quotes are escaped. The white space is a part of the pattern, which otherwise would match where the next call has just opened.
 const BETWEEN_BODIES: &str = "(?<=[\\}\\]])\\s+";
 
 /// Returns true if a call is an object of JSON and nothing else: white space alone stands before it, behind it, and between it and the next one.

@@ -419,6 +419,8 @@ fn values(argument: &Pairs, next: &str, reading: Reading<'_>) -> String {
     // Of two alternatives that begin alike the longer one is tried first.
     let mut around: Vec<&Around> = around.iter().collect();
     around.sort_by_key(|alternative| std::cmp::Reverse(alternative.between.trim_end().len()));
+    let all = around.clone();
+    around.retain(|one| !all.iter().any(|other| other.spaces_out(one)));
     let quoted = quotes.and_then(|(open, close)| {
         let between = first.between.strip_suffix(open.as_str())?;
         let [open, inner] = [open, close].map(|quote| text::escape(quote));

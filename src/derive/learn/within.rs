@@ -2,7 +2,8 @@
 //!
 //! Models speak of their own markers: ``The `<think>` tag begins it`` is an answer. Where nothing more than the marker is asked for, a reasoning opens there, and takes
 //! the rest of the answer. But no chat template writes a reasoning within a text. So what opens it counts where the turn begins, and behind what closes a part of the
-//! message: a reasoning, a call, an answer. Behind text it is text. A pattern that looks back says so, over white space alone: `(?<=(?:\A|</think>|</call>)\s{0,64})<think>`.
+//! message: a reasoning, a call, an answer. Behind text it is text, unless the reasoning is empty, as some models write one behind their answer: it takes nothing of
+//! the answer with it. A pattern that looks back says so, over white space alone: `(?:(?<=(?:\A|</think>|</call>)\s{0,64})|(?=<think>\s*</think>))<think>`.
 //!
 //! Nothing that the renders prove is lost. A response in which each marker of the reasoning stands in such a place is read as before, since the same delimiters are
 //! found in it. The others are parsed again. That costs a search for each response, and some parses.
@@ -11,7 +12,9 @@ use std::sync::Arc;
 
 use super::again::{Example, TRIES, delimiters, gives};
 use super::{CONTENT_KEY, reads_as_before, split};
-use crate::derive::compare::pattern::{MAX_RUN, SPACE, alternatives, bounded_by, grouped, plain};
+use crate::derive::compare::pattern::{
+    MAX_RUN, SPACE, alternatives, bounded_by, grouped, plain, whole_or_missing, without_captures,
+};
 use crate::judge::{self, Case, Scrutiny};
 use crate::parser::Edge;
 use crate::pattern::Pattern;
@@ -74,16 +77,29 @@ fn narrowed(document: &Document, reasoning: &str) -> Option<(Document, Pattern, 
     let closes = closes.map(split::source);
     let parts = [open.clone(), anchor].into_iter().chain(closes);
     for place in parts.filter_map(|part| plain(&part)) {
-        // The end of the response is no place behind which anything stands.
-        let ways = alternatives(&behind(&place)).into_iter();
-        for way in ways.filter(|way| !way.contains("\\Z")) {
-            if !places.contains(&way) {
+        for way in alternatives(&place) {
+            // Nothing stands behind the end of the response.
+            let way = match way.contains("\\Z") {
+                true => whole_or_missing(&way),
+                false => Some(way),
+            };
+            let way = way.map(|way| behind(&way));
+            if let Some(way) = way.filter(|way| !places.contains(way)) {
                 places.push(way);
             }
         }
     }
     let (places, space) = (places.join("|"), behind(SPACE));
-    let narrow = format!("(?<=(?:{places}){space}){}", grouped(&open));
+    // A reasoning without text takes none of the answer with it, wherever it stands.
+    let close = document.fields.get(reasoning)?.close.as_ref();
+    let close = close.and_then(|close| plain(&split::source(close)));
+    let empty = without_captures(&open).zip(close);
+    let empty = empty.map(|(open, close)| format!("|(?={}{SPACE}{close})", grouped(&open)));
+    let place = match empty {
+        Some(empty) => format!("(?:(?<=(?:{places}){space}){empty})"),
+        None => format!("(?<=(?:{places}){space})"),
+    };
+    let narrow = format!("{place}{}", grouped(&open));
     let patterns = [&open, &narrow].map(|source| Pattern::regex(source).ok());
     let [Some(seen), Some(narrowed)] = patterns else {
         return None;
@@ -206,6 +222,8 @@ mod tests {
             ("Put <t> first.<end>", ["", "Put <t> first."]),
             ("<t>Hm</t>Put\n<t> first.<end>", ["Hm", "Put\n<t> first."]),
             ("See `<t>x</t>`.<end>", ["", "See `<t>x</t>`."]),
+            // One without text takes none of the answer with it.
+            ("Yes, I do<t></t>.<end>", ["", "Yes, I do."]),
             // Where a part of the message begins, it opens one.
             (" <t>Hm</t>Yes<end>", ["Hm", "Yes"]),
             ("<t>Hm</t>\n<t>So</t>Yes<end>", ["HmSo", "Yes"]),
@@ -219,7 +237,7 @@ mod tests {
         }
         assert_eq!(
             open(&derived),
-            r"(?<=(?:\A|<t>|<assistant>|</t>|</call>|<end>)\s{0,64})<t>"
+            r"(?:(?<=(?:\A|<t>|<assistant>|</t>|</call>|<end>)\s{0,64})|(?=<t>\s*</t>))<t>"
         );
     }
 

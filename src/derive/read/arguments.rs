@@ -66,6 +66,15 @@ pub(in crate::derive) struct Around {
     pub(in crate::derive) close: String,
 }
 
+impl Around {
+    /// Returns true if this is the other text with more white space around the value. Since that may be missing, it reads the values of both.
+    pub(in crate::derive) fn spaces_out(&self, other: &Self) -> bool {
+        let says = |around: &Self| [around.between.trim_end(), around.close.trim_start()].concat();
+        let length = |around: &Self| around.between.len() + around.close.len();
+        says(self) == says(other) && length(self) > length(other)
+    }
+}
+
 /// Two arguments with strings for values, in the order in which their keys stand in `text`: some templates sort them.
 pub(super) fn as_written<'m>(text: &str, arguments: &'m Map) -> Option<[(&'m str, &'m str); 2]> {
     let mut members = arguments

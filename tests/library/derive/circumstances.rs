@@ -140,6 +140,20 @@ fn calls_with_what_the_chat_template_asks_for() {
     let derivation = template("", "", by_argument);
     assert_ne!(derivation.report.verdict, Verdict::Proved);
     assert!(told(&derivation, "argument-not-read").contains("`code`"));
+    // Asked for without a comparison: as the only argument of any function, and as one of several of a certain one.
+    let alone = "(c.function.arguments | length == 1 and c.function.arguments.code is defined)";
+    let of_one = "(c.function.name == 'run' and c.function.arguments.code is defined)";
+    for (asked, tells) in [
+        (alone, "an argument `code` otherwise"),
+        (of_one, "an argument `code` of `run`"),
+    ] {
+        let calls = format!(
+            "{{%- for c in m.tool_calls %}}{{% if {asked} %}}<code>{{{{ c.function.arguments.code }}}}</code>{{% else %}}<call>{{{{ c.function | tojson }}}}</call>{{% endif %}}{{%- endfor %}}"
+        );
+        let derivation = template("", "", &calls);
+        assert_eq!(derivation.report.verdict, Verdict::ProvedInPart);
+        assert!(told(&derivation, "argument-not-read").contains(tells));
+    }
     assert_eq!(template("", "", CALLS).report.verdict, Verdict::Proved);
 }
 
