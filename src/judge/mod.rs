@@ -106,6 +106,25 @@ pub struct Case {
     pub message: Value,
 }
 
+impl Case {
+    /// The response with a text between the first two words of its answer, and the message that has it there; `None` where the answer has no two words, or does not
+    /// stand in the response as it is.
+    pub(crate) fn naming(&self, named: &str) -> Option<Self> {
+        let mut message = self.message.as_object()?.clone();
+        let answer = message.get("content")?.as_str()?;
+        let (first, rest) = answer.split_once(' ')?;
+        let (before, behind) = self.response.rsplit_once(answer)?;
+        let said = format!("{first} {named} {rest}");
+        let response = format!("{before}{said}{behind}");
+        message.insert("content".to_owned(), Value::from(said));
+        Some(Self {
+            response,
+            message: Value::Object(message),
+            ..self.clone()
+        })
+    }
+}
+
 /// The facts that the judge has to know in order to render with a chat template at all.
 pub(crate) struct Setup<'a> {
     /// The time that the chat template is told.

@@ -252,16 +252,10 @@ fn opening_of_call<'a>(marked: &Marked<'a>) -> Option<&'a str> {
     (!open.is_empty()).then_some(open)
 }
 
-/// Returns the response with a text between the first two words of its answer, and the message that has it there.
+/// Returns the response whose answer names a text, and its message.
 fn naming(marked: &Marked<'_>, named: &str) -> Option<(String, Value)> {
-    let mut message = marked.case.message.as_object()?.clone();
-    let own = message.get("content")?.as_str()?;
-    let (first, rest) = own.split_once(' ')?;
-    let (before, behind) = marked.case.response.rsplit_once(own)?;
-    let said = format!("{first} {named} {rest}");
-    let response = format!("{before}{said}{behind}");
-    message.insert("content".to_owned(), Value::from(said));
-    Some((response, Value::Object(message)))
+    let case = marked.case.naming(named)?;
+    Some((case.response, case.message))
 }
 
 /// Returns the delimiters that open and close the reasoning of a response.

@@ -23,7 +23,6 @@ use crate::judge::{self, Case, Scrutiny};
 use crate::parser::{self, Edge};
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
-use crate::value::Value;
 
 /// How many responses a delimiter is written into once more.
 pub(super) const TRIES: usize = 3;
@@ -159,21 +158,25 @@ pub(super) fn gives(template: &Arc<ResponseTemplate>, case: &Case, scrutiny: Scr
     error.is_none() && judge::says_the_same(&parsed, &case.message)
 }
 
-/// The delimiters of the reasoning that a parse reads, each with its bytes in the text behind the anchor.
+/// A delimiter as a parse reads it: the side of the region on which it stands, and its bytes in the text behind the anchor.
+pub(super) type Delimited = (Edge, Range<usize>);
+
+/// The text behind the anchor, and the delimiters of the reasoning that a parse reads.
 pub(super) fn delimiters(
     template: &Arc<ResponseTemplate>,
-    prefix: &str,
-    response: &str,
-    tools: &[Value],
+    case: &Case,
     reasoning: &str,
-) -> Option<Vec<(Edge, Range<usize>)>> {
-    let (_, passed) = parser::delimiters(template, prefix, response, tools).ok()?;
+) -> Option<(String, Vec<Delimited>)> {
+    let before = template.after_last_anchor(&case.prefix).ok()?;
+    let (_, passed) =
+        parser::delimiters(template, &case.prefix, &case.response, &case.tools).ok()?;
     let of_reasoning = |one: &parser::Passed| {
         let field = template.fields().get(one.field);
         field.is_some_and(|field| field.name == reasoning)
     };
     let passed = passed.into_iter().filter(of_reasoning);
-    Some(passed.map(|one| (one.side, one.span)).collect())
+    let all = passed.map(|one| (one.side, one.span)).collect();
+    Some((format!("{before}{}", case.response), all))
 }
 
 /// The last delimiter of that side, and the case with it once more behind itself; `None` where it has none.
@@ -184,14 +187,7 @@ fn again(
     side: Edge,
 ) -> Option<(String, Case)> {
     let before = template.after_last_anchor(&case.prefix).ok()?;
-    let text = format!("{before}{}", case.response);
-    let all = delimiters(
-        template,
-        &case.prefix,
-        &case.response,
-        &case.tools,
-        reasoning,
-    )?;
+    let (text, all) = delimiters(template, case, reasoning)?;
     let mut last = all.into_iter().rev();
     let (_, span) = last.find(|(of, span)| *of == side && !span.is_empty())?;
     let own = text[span.clone()].trim();
@@ -211,7 +207,7 @@ fn again(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::json;
+    use crate::value::{Value, json};
 
     fn template(document: &Document) -> Arc<ResponseTemplate> {
         Arc::new(ResponseTemplate::from_value(&document.to_value()).unwrap())

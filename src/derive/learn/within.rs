@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use super::again::{Example, TRIES, delimiters, gives};
-use super::{CONTENT_KEY, reads_as_before, split};
+use super::{reads_as_before, split};
 use crate::derive::compare::pattern::{
     MAX_RUN, SPACE, alternatives, bounded_by, grouped, plain, whole_or_missing, without_captures,
 };
@@ -19,7 +19,6 @@ use crate::judge::{self, Case, Scrutiny};
 use crate::parser::Edge;
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
-use crate::value::Value;
 
 /// Returns the response template whose reasoning opens only where a part of the message begins, with the shortest response that needs it; `None` where nothing is
 /// to be changed. `reasoning` is the field of the reasoning.
@@ -34,7 +33,7 @@ pub(in crate::derive) fn opened_where_parts_begin<'c>(
     let (changed, own, narrowed) = narrowed(document, reasoning)?;
     let read = Arc::new(ResponseTemplate::from_value(&changed.to_value()).ok()?);
     let marker = marker(template, cases.clone(), reasoning)?;
-    let trials = cases.clone().filter_map(|case| naming(case, &marker));
+    let trials = cases.clone().filter_map(|case| case.naming(&marker));
     let trials: Vec<Case> = trials.take(TRIES).collect();
     let is_given =
         |case: &Case| judge::says_the_same(&judge::parse_whole(template, case), &case.message);
@@ -121,36 +120,10 @@ fn marker<'c>(
     reasoning: &str,
 ) -> Option<String> {
     cases.find_map(|case| {
-        let before = template.after_last_anchor(&case.prefix).ok()?;
-        let text = format!("{before}{}", case.response);
-        let all = delimiters(
-            template,
-            &case.prefix,
-            &case.response,
-            &case.tools,
-            reasoning,
-        )?;
+        let (text, all) = delimiters(template, case, reasoning)?;
         let (_, span) = all.into_iter().find(|(side, _)| *side == Edge::Open)?;
         let marker = text[span].trim();
         (!marker.is_empty()).then(|| marker.to_owned())
-    })
-}
-
-/// The response with the marker within its answer, and the message that has it there; `None` where the answer has no two words, or does not stand in the response
-/// as it is.
-fn naming(case: &Case, marker: &str) -> Option<Case> {
-    let mut message = case.message.as_object()?.clone();
-    let content = message.get(CONTENT_KEY)?.as_str()?;
-    let (first, rest) = content.split_once(' ')?;
-    let named = format!("{first} {marker} {rest}");
-    let at = case.response.rfind(content)?;
-    let behind = &case.response[at + content.len()..];
-    let response = format!("{}{named}{behind}", &case.response[..at]);
-    message.insert(CONTENT_KEY.to_owned(), Value::from(named));
-    Some(Case {
-        response,
-        message: Value::Object(message),
-        ..case.clone()
     })
 }
 
