@@ -94,12 +94,16 @@ pub(super) fn written_otherwise(
         .map(Asked::Function)
         .chain(named().map(Asked::Argument))
         .chain(beginnings.map(|text| Asked::Id(text.to_owned())));
-    let calls = all.filter_map(|asked| {
-        let (call, name, others) = asked.call(&other);
+    let otherwise = |asked: Asked, base: &Call, usual: &str| {
+        let (call, name, others) = asked.call(base);
         let full = rendered(call.clone())?;
         let is_other = full.replace(&name, &others) != usual.replace(&name, &others);
-        is_other.then(|| probe(asked, call))
-    });
+        is_other.then(|| Probe {
+            asked: Some(asked),
+            ..probes::beside(Assistant::calling([call]))
+        })
+    };
+    let calls = all.filter_map(|asked| otherwise(asked, &other, &usual));
     let mut probes: Vec<Probe> = calls.collect();
     // What is asked of any function comes first, so that no name is told without need.
     for function in [other.name.clone()].into_iter().chain(named()) {
@@ -121,26 +125,12 @@ pub(super) fn written_otherwise(
                 },
             };
             for base in &bases {
-                let (call, name, others) = asked.call(base);
-                let [full, usual] = [&call, base].map(|call| rendered(call.clone()));
-                let (Some(full), Some(usual)) = (full, usual) else {
-                    continue;
-                };
-                if full.replace(&name, &others) != usual.replace(&name, &others) {
-                    probes.push(probe(asked.clone(), call));
-                }
+                let usual = rendered(base.clone());
+                probes.extend(usual.and_then(|usual| otherwise(asked.clone(), base, &usual)));
             }
         }
     }
     probes
-}
-
-/// A call with what was asked for, as a message to be tried.
-fn probe(asked: Asked, call: Call) -> Probe {
-    Probe {
-        asked: Some(asked),
-        ..probes::beside(Assistant::calling([call]))
-    }
 }
 
 /// The names of arguments that the chat template asks for where it renders these calls, and that they do not have.

@@ -222,8 +222,13 @@ pub(super) fn changed(
 fn end_of_plain<'a>(marked: &Marked<'a>) -> Option<&'a str> {
     let is_plain = marked.marks.iter().all(|mark| mark.part != Part::Calls);
     let last = marked.marks.last().filter(|last| is_plain && !last.opens)?;
-    let end = marked.text(last).trim_matches(python::is_space);
-    (!end.is_empty()).then_some(end)
+    without_space(marked.text(last))
+}
+
+/// The text without the white space around it; `None` where nothing is left.
+fn without_space(text: &str) -> Option<&str> {
+    let text = text.trim_matches(python::is_space);
+    (!text.is_empty()).then_some(text)
 }
 
 /// Returns the text of a response's call, with its delimiters, where it has a single one.
@@ -240,16 +245,12 @@ fn only_call<'a>(marked: &Marked<'a>) -> Option<&'a str> {
 /// Returns what opens the reasoning of a response, or of its prompt, without the white space around it.
 fn opening_of_reasoning<'a>(marked: &Marked<'a>) -> Option<&'a str> {
     let own = marked.of_part(Part::Reasoning, true).next();
-    let open = own.map(|mark| marked.text(mark)).or(marked.opened)?;
-    let open = open.trim_matches(python::is_space);
-    (!open.is_empty()).then_some(open)
+    without_space(own.map(|mark| marked.text(mark)).or(marked.opened)?)
 }
 
 /// Returns what opens the first call of a response, without the white space around it.
 fn opening_of_call<'a>(marked: &Marked<'a>) -> Option<&'a str> {
-    let open = marked.of_part(Part::Calls, true).next()?;
-    let open = marked.text(open).trim_matches(python::is_space);
-    (!open.is_empty()).then_some(open)
+    without_space(marked.text(marked.of_part(Part::Calls, true).next()?))
 }
 
 /// Returns the response whose answer names a text, and its message.

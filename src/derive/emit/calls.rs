@@ -228,14 +228,15 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         pattern_candidate("where a line begins and arguments follow", because, pattern)
     });
     let between = [&written.calls.call.1, &written.calls.separator].map(|one| one.trim());
-    let is_apart = is_bare(written.calls) || between.iter().any(|one| !one.is_empty());
+    let is_bare = is_bare(written.calls);
+    let is_apart = is_bare || between.iter().any(|one| !one.is_empty());
     let in_section = (!section.is_empty() && is_apart && !between.iter().any(|one| slot::any(one)))
         .then(|| {
             let because = "text may have the like of a call, which stands in no section";
             let [close, separator] = between.map(slot::pattern);
             let call = written.open(Captures::All);
             let section = slot::pattern(section);
-            let (another, body) = match is_bare(written.calls) {
+            let (another, body) = match is_bare {
                 true => (
                     BEHIND_BRACKET.to_owned(),
                     with_any_member(&written.calls.body),
@@ -250,7 +251,7 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
             )
         });
     // A marker that may be missing before a call without one of its own is found everywhere.
-    let (first, last) = match is_bare(written.calls) {
+    let (first, last) = match is_bare {
         true => (in_section, None),
         false => (None, in_section),
     };

@@ -20,8 +20,8 @@ use crate::parser::Edge;
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
 
-/// Returns the response template whose reasoning opens only where a part of the message begins, with the shortest response that needs it; `None` where nothing is
-/// to be changed. `reasoning` is the field of the reasoning.
+/// Returns the response template whose reasoning opens only where a part of the message begins, with the shortest of the responses that were tried; `None` where
+/// nothing is to be changed. `reasoning` is the field of the reasoning.
 pub(in crate::derive) fn opened_where_parts_begin<'c>(
     engines: &[Engine],
     document: &Document,
