@@ -54,6 +54,8 @@ pub struct ChatTemplateSource {
     pub path: PathBuf,
     /// The templates by name, the only one being called `default`; never empty.
     pub templates: Vec<(String, ChatTemplate)>,
+    /// The errors of those that do not compile, by name. Another is there that does: transformers compiles only the one that it renders with.
+    pub broken: Vec<(String, LoadError)>,
     /// The model's `tokenizer_config.json`, when there is one.
     pub config_path: Option<PathBuf>,
     /// The special tokens that the templates are given: `bos_token`, `eos_token`, ... Each is a string.
@@ -163,26 +165,29 @@ impl ChatTemplateSource {
     ///
     /// # Errors
     ///
-    /// [`LoadError::NoTemplate`] with the names that there are, when neither is among them.
+    /// [`LoadError::NoTemplate`] with the names that there are, when neither is among them; [`LoadError::Template`] when it does not compile.
     pub fn select(&self, with_tools: bool) -> Result<&ChatTemplate, LoadError> {
-        let find = |name: &str| {
-            self.templates
-                .iter()
-                .find(|(key, _)| key == name)
-                .map(|(_, template)| template)
-        };
-        with_tools
-            .then(|| find("tool_use"))
-            .flatten()
-            .or_else(|| find("default"))
-            .ok_or_else(|| LoadError::NoTemplate {
+        let tools = with_tools.then(|| self.named("tool_use")).flatten();
+        let chosen = tools.or_else(|| self.named("default"));
+        chosen.unwrap_or_else(|| {
+            let names = self.templates.iter().map(|(name, _)| name.clone());
+            Err(LoadError::NoTemplate {
                 path: self.path.clone(),
-                seen: self
-                    .templates
-                    .iter()
-                    .map(|(name, _)| name.clone())
-                    .collect(),
+                seen: names.collect(),
             })
+        })
+    }
+
+    /// The template of that name; `None` when there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Template`] when it does not compile.
+    pub fn named(&self, name: &str) -> Option<Result<&ChatTemplate, LoadError>> {
+        let compiled = self.templates.iter().find(|(known, _)| known == name);
+        let broken = self.broken.iter().find(|(known, _)| known == name);
+        let broken = broken.map(|(_, error)| Err(error.clone()));
+        compiled.map(|(_, template)| Ok(template)).or(broken)
     }
 
     /// The variables that make a difference beside the conversation, each with the values worth trying: true, false, and each
@@ -417,6 +422,7 @@ impl Uncompiled {
 
     fn compile(self, name: String, path: &Path) -> Result<ChatTemplateSource, LoadError> {
         let mut templates = Vec::new();
+        let mut broken = Vec::new();
         for (name, text, holder) in self.texts {
             match ChatTemplate::new(&text) {
                 Ok(template) => {
@@ -426,19 +432,24 @@ impl Uncompiled {
                     ));
                 }
                 Err(error) => {
-                    return Err(LoadError::Template {
+                    let error = LoadError::Template {
                         path: holder,
-                        name,
+                        name: name.clone(),
                         source_text: text,
                         error,
-                    });
+                    };
+                    broken.push((name, error));
                 }
             }
+        }
+        if templates.is_empty() && !broken.is_empty() {
+            return Err(broken.swap_remove(0).1);
         }
         Ok(ChatTemplateSource {
             name,
             path: path.to_path_buf(),
             templates,
+            broken,
             config_path: self.config_path,
             special_tokens: self.special_tokens,
             assumed_tokens: Vec::new(),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use obverse::chat_template::{ChatTemplate, RenderInput};
 use obverse::conversation::annotate::{AnnotateError, Annotation, annotate};
 use obverse::diagnostic::Diagnostic;
 use obverse::value::{Map, Value, json};
@@ -10,7 +11,7 @@ use super::problem::Problem;
 use super::progress::Progress;
 use super::render::select;
 use super::shape::ShapeArgs;
-use super::source::{self, SourceArgs};
+use super::source::{self, Opened, SourceArgs};
 use super::status::Status;
 use super::stop::Stop;
 use super::{escape, input, output, wire};
@@ -22,7 +23,7 @@ use super::{escape, input, output, wire};
 /// standard error; with --format json it stands beside the chat template in one object on standard output. Where no place in the source can be marked, what stands in the way is shown, and the exit status is 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
+    /// A .jinja file, a tokenizer_config.json, a model folder, a .gguf file, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
     source: PathBuf,
 
     /// The chat template to mark of several
@@ -45,6 +46,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let annotation = match Progress::during(&input::name(&args.source), || annotate(template)) {
         Ok(annotation) => annotation,
         Err(error) => {
+            if let AnnotateError::Nothing = error {
+                refused(&opened, template)?;
+            }
             let problem = problem(&error).about(opened.document(template));
             return Err(problem.with_status(Status::Found).into());
         }
@@ -90,6 +94,24 @@ fn report(annotation: &Annotation) -> Value {
 
 fn count(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Tells why the plainest conversation does not render, where it does not.
+fn refused(opened: &Opened, template: &ChatTemplate) -> Result<(), Problem> {
+    let message = |role: &str, text: &str| {
+        Value::Object(wire::object([
+            ("role", Value::from(role)),
+            ("content", Value::from(text)),
+        ]))
+    };
+    let input = RenderInput {
+        messages: vec![message("user", "Hello"), message("assistant", "Hi")],
+        ..RenderInput::default()
+    };
+    match template.render(&input) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(source::render_problem(&error, opened.document(template))),
+    }
 }
 
 fn problem(error: &AnnotateError) -> Problem {

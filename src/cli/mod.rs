@@ -211,7 +211,7 @@ fn run_verb(arguments: &[OsString]) -> Status {
         Err(Stop::Problem(problem)) => {
             problem.show();
             // Who reads JSON gets some, also where there is no result.
-            if problem.status == Status::Failed && asks_for_json(arguments) && !output::is_begun() {
+            if asks_for_json(arguments) && !output::is_begun() {
                 let error = wire::object([("error", problem.to_value())]);
                 let _ = output::print_json(&wire::pretty(&Value::Object(error)));
             }

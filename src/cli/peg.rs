@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// The grammar, a JSON document
     grammar: PathBuf,
 
-    /// The text; - reads it from standard input
+    /// The file of the text; - reads it from standard input
     text: Option<PathBuf>,
 
     /// The text is only the beginning of one: that it may go on is no mistake

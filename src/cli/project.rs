@@ -10,7 +10,7 @@ use obverse::value::{Value, json};
 
 use super::problem::{Document, Problem};
 use super::source::SourceArgs;
-use super::{escape, input};
+use super::{escape, input, output};
 
 /// How a verb finds what belongs together.
 #[derive(Debug, clap::Args)]
@@ -213,7 +213,8 @@ pub(crate) fn fixture_name(found: &FixtureFile) -> String {
     }
 }
 
-/// The response templates in a folder, as far as a look at each JSON file tells.
+/// The response templates in a folder, as far as a look at each JSON file tells. A file that is broken is among them if its text speaks of what they have;
+/// of any other that is not JSON it is told that it is passed over.
 pub(crate) fn response_templates(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Problem> {
     let entries = std::fs::read_dir(folder).map_err(|error| input::unreadable(folder, &error))?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -236,13 +237,29 @@ pub(crate) fn response_templates(folder: &Path, found: &mut Vec<PathBuf>) -> Res
     Ok(())
 }
 
-/// Returns true if the file is a response template or holds one. What is not JSON is none.
+/// The keys by which a file that is broken is known as a response template.
+const KEYS: [&str; 4] = [
+    config::KEY,
+    "start_anchor",
+    "start_anchor_pattern",
+    "fields",
+];
+
+/// Returns true if the file is a response template or holds one, or is broken and may have been meant as one.
 fn is_response_template(path: &Path) -> bool {
-    let Ok(text) = std::fs::read_to_string(path) else {
+    let Ok(bytes) = std::fs::read(path) else {
         return false;
     };
+    let text = String::from_utf8_lossy(&bytes);
     let Ok(value) = json::parse(text.trim_start_matches('\u{feff}')) else {
-        return false;
+        let is_meant = KEYS.iter().any(|key| text.contains(&json::quote(key)));
+        if !is_meant {
+            output::tell(&format!(
+                "{} is not JSON, and is passed over\n",
+                input::name(path)
+            ));
+        }
+        return is_meant;
     };
     let has = |key: &str| value.get(key).is_some_and(|value| *value != Value::Null);
     has(config::KEY) || (has("fields") && (has("start_anchor") || has("start_anchor_pattern")))

@@ -28,7 +28,7 @@ use super::{escape, input, output, wire};
 /// an object {text, id?}, and each line of output what was read, or {id?, error, ...} beside what was read before.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A chat template (a .jinja file, a tokenizer_config.json or a model folder) or a conversation format; - is standard input
+    /// A chat template (a .jinja file, a tokenizer_config.json, a model folder or a .gguf file) or a conversation format; - is standard input
     source: PathBuf,
 
     /// The rendered conversation; standard input without one

@@ -12,7 +12,7 @@ use obverse::value::{Map, Value, json};
 
 use super::problem::{Document, Problem};
 use super::status::Status;
-use super::{hub, input, near};
+use super::{escape, hub, input, near};
 
 /// Variables that chat templates read and that are no kwargs.
 const GIVEN: [&str; 4] = ["messages", "tools", "documents", "add_generation_prompt"];
@@ -50,12 +50,21 @@ impl SourceArgs {
 
     /// The chat templates at `path`, or of the model of the Hub that it names, with their special tokens.
     pub(crate) fn open(&self, path: &Path) -> Result<Opened, Problem> {
+        self.open_any(path)?.whole()
+    }
+
+    /// The chat templates at `path`, as [`SourceArgs::open`] opens them, also where one that transformers may choose does not compile.
+    pub(crate) fn open_any(&self, path: &Path) -> Result<Opened, Problem> {
         let folder = hub::folder(path, Wanted::ChatTemplates)?;
-        self.load(path, folder.as_deref())
+        self.load_any(path, folder.as_deref())
     }
 
     /// The chat templates at `path`, or where it names a model of the Hub, in the folder that has its files.
     pub(crate) fn load(&self, path: &Path, folder: Option<&Path>) -> Result<Opened, Problem> {
+        self.load_any(path, folder)?.whole()
+    }
+
+    fn load_any(&self, path: &Path, folder: Option<&Path>) -> Result<Opened, Problem> {
         let loaded = if input::is_stdin(path) {
             let text = input::read_text(path)?;
             chat_template::from_text("stdin", &text)
@@ -74,7 +83,8 @@ impl SourceArgs {
 
     /// The chat template that is this text, which was read from standard input.
     pub(crate) fn text(&self, path: &Path, text: &str) -> Result<Opened, Problem> {
-        self.opened(chat_template::from_text("stdin", text), path, None)
+        self.opened(chat_template::from_text("stdin", text), path, None)?
+            .whole()
     }
 
     fn opened(
@@ -98,6 +108,21 @@ impl SourceArgs {
 }
 
 impl Opened {
+    /// The chat templates, where those that transformers chooses by itself compile. Of others that do not it is told.
+    fn whole(self) -> Result<Self, Problem> {
+        for (name, error) in &self.source.broken {
+            if ["default", "tool_use"].contains(&name.as_str()) {
+                return Err(load_problem(error));
+            }
+            let mut problem = load_problem(error);
+            for diagnostic in &mut problem.diagnostics {
+                diagnostic.severity = Severity::Warning;
+            }
+            problem.show();
+        }
+        Ok(self)
+    }
+
     /// A sentence that says what was assumed; `None` when nothing was that a template reads or `given` does not give.
     pub(crate) fn assumption(&self, given: &Map) -> Option<String> {
         let tokens: Vec<String> = self
@@ -120,14 +145,9 @@ impl Opened {
 
     /// The chat template of that name.
     pub(crate) fn named(&self, name: &str) -> Result<&ChatTemplate, Problem> {
-        let found = self
-            .source
-            .templates
-            .iter()
-            .find(|(known, _)| known == name);
-        found
-            .map(|(_, template)| template)
-            .ok_or_else(|| self.no_template(name))
+        let found = self.source.named(name);
+        let found = found.ok_or_else(|| self.no_template(name))?;
+        found.map_err(|error| load_problem(&error))
     }
 
     /// That there is no chat template of that name, and which there are.
@@ -175,6 +195,34 @@ fn in_file(path: &str, template: &str) -> String {
 pub(crate) fn warn_of_ignored(source: &ChatTemplateSource, given: &Map) {
     for found in ignored(source, given, |name| format!("--kwarg {name}=...")) {
         Problem::of(found).show();
+    }
+}
+
+/// The members of an object with messages that have options of their own.
+const OPTIONS: [(&str, &str); 3] = [
+    ("tools", "--tools FILE gives the tools"),
+    ("documents", "--documents FILE gives the documents"),
+    (
+        "add_generation_prompt",
+        "--add-generation-prompt asks for the generation prompt",
+    ),
+];
+
+/// Tells of the members of an object with messages that are read by nothing, and that somebody may have meant for something.
+fn warn_of_members(members: &Map, file: &str) {
+    for name in members.keys().map(|name| name.as_str()) {
+        let known = ["messages", "kwargs"];
+        if known.contains(&name) {
+            continue;
+        }
+        let option = OPTIONS.iter().find(|(option, _)| *option == name);
+        let hint = match (option, near::nearest(name, known.into_iter())) {
+            (Some((_, hint)), _) => (*hint).to_owned(),
+            (None, Some(near)) => format!("did you mean `{near}`?"),
+            (None, None) => continue,
+        };
+        let message = format!("`{}` in {file} is not read", escape::line(name));
+        Problem::of(Diagnostic::warning("ignored-member", message).with_hint(hint)).show();
     }
 }
 
@@ -244,7 +292,13 @@ pub(crate) fn conversation(
             .about(Document::new(input::name(path), text.as_str()))
     };
     let (messages, own) = match value {
-        Value::Object(mut members) if members.contains_key("messages") => {
+        Value::Object(members) if !members.contains_key("messages") => {
+            return Err(wrong(
+                "the object has no `messages`; a list of messages is taken, or an object that has them as `messages`".to_owned(),
+            ));
+        }
+        Value::Object(mut members) => {
+            warn_of_members(&members, &input::name(path));
             let own = match members.shift_remove("kwargs") {
                 None | Some(Value::Null) => Map::new(),
                 Some(Value::Object(own)) => own,
@@ -332,7 +386,7 @@ fn has_gguf(files: &[String]) -> bool {
     files.iter().any(|file| file.ends_with(".gguf"))
 }
 
-fn load_problem(error: &LoadError) -> Problem {
+pub(crate) fn load_problem(error: &LoadError) -> Problem {
     match error {
         LoadError::Unreadable { path, reason } => misnamed(path).unwrap_or_else(|| {
             let message = format!("cannot read {}: {reason}", input::name(path));
@@ -364,9 +418,11 @@ fn load_problem(error: &LoadError) -> Problem {
                 })
                 .with_hint(match has_gguf(seen) {
                     true => "give one of the GGUF files, which have it in them",
-                    false => "give a .jinja file, or a tokenizer_config.json or model folder with a chat template",
+                    false => "give a .jinja file, or a tokenizer_config.json, model folder or .gguf file with a chat template",
                 });
-            if seen.is_empty() {
+            if seen.iter().any(|key| key == "chat_template") {
+                problem.with_note("`chat_template` is there, and is neither a text nor a list of objects with a `name` and a `template`")
+            } else if seen.is_empty() {
                 problem
             } else {
                 problem.with_note(format!("there is: {}", seen.join(", ")))

@@ -21,7 +21,7 @@ use super::{DeriveError, Options, emit, late, learn, proof};
 use crate::chat_template::ChatTemplateSource;
 use crate::judge::{Judge, Scrutiny};
 use crate::response_template::ResponseTemplate;
-use crate::value::{Map, Value};
+use crate::value::Value;
 
 /// The bench on which a draft is made.
 pub(super) struct Bench<'a> {
@@ -29,8 +29,6 @@ pub(super) struct Bench<'a> {
     pub(super) renderer: &'a Renderer<'a>,
     pub(super) judge: &'a Judge<'a>,
     pub(super) options: &'a Options,
-    /// The variables without which the chat template does not render, for these tools.
-    pub(super) variables: &'a dyn Fn(&[Value]) -> Map,
 }
 
 /// A response template with all that was decided for it, and its proof.
@@ -91,7 +89,8 @@ fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
 fn drafted(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
     let (renderer, judge, options) = (bench.renderer, bench.judge, bench.options);
     let searched = late::searched(options);
-    let mut search = Search::settle(renderer, judge, &searched, scrutiny)?;
+    let settled = Search::settle(renderer, judge, &searched, scrutiny);
+    let mut search = settled.map_err(late::beside)?;
     // Where somebody has chosen a delimiter, all stay as they are.
     let (mut amended, mending) = match searched.prefer.is_empty() {
         true => mended(bench, &mut search, scrutiny)?,
@@ -156,7 +155,8 @@ fn read_all_text(
     let may_prove = || bench.renderer.steps_left() > MAX_STEPS / 5 * 4;
     let learn = |amended: &mut Amended, more: Option<&dyn Fn() -> bool>| {
         let pieces = &bench.renderer.pieces;
-        amended.learn_from_responses(on, bench.source, options, pieces, bench.variables, more)
+        let prompt = |tools: &[Value]| bench.renderer.prompt_of_question(tools);
+        amended.learn_from_responses(on, bench.source, options, pieces, &prompt, more)
     };
     let unlearnt = amended.clone();
     learn(amended, None)?;

@@ -146,6 +146,18 @@ impl LateDecision {
     }
 }
 
+/// Returns the error of a search that knows no decision of a name, with the names of these, which it does not know either.
+pub(super) fn beside(error: DeriveError) -> DeriveError {
+    match error {
+        DeriveError::Preference(text) if text.contains("the decisions are") => {
+            let names: Vec<String> = ALL.iter().map(|late| format!("`{}`", late.name)).collect();
+            let names = names.join(", ");
+            DeriveError::Preference(format!("{text}, and where they come up {names}"))
+        }
+        error => error,
+    }
+}
+
 /// Returns the options of a search, which knows nothing of these decisions.
 pub(super) fn searched(options: &Options) -> Cow<'_, Options> {
     let is_late = |(name, _): &(String, String)| ALL.iter().any(|late| late.name == name);

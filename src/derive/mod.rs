@@ -273,6 +273,7 @@ fn derive_under(
         clock,
         steps: &steps,
         parts: requirements.parts,
+        opening: requirements.opening,
         variables: &variables,
         thorough: options.thorough,
         extent,
@@ -289,7 +290,6 @@ fn derive_under(
         renderer: &renderer,
         judge: &judge,
         options,
-        variables: &variables,
     };
     let draft = draft::proved(&bench)?;
     let spoken_of = proof::spoken_of(draft.bench(&bench));
@@ -367,6 +367,10 @@ fn derive_under(
                     known => known,
                 },
                 pieces: &analysis.pieces,
+                behind_object: analysis
+                    .object
+                    .as_ref()
+                    .and_then(read::object::AnswerObject::marker_behind),
             },
         )
     });

@@ -42,7 +42,7 @@ use crate::response_template::ResponseTemplate;
 use crate::value::Value;
 use avoid::Avoid;
 use expr::{Arena, Expr, Id, JsonOf};
-use format::Format;
+use format::{Begun, Format};
 use json::JsonWriter;
 use lazy::Lazy;
 
@@ -125,6 +125,18 @@ impl WrittenFormat {
             .0
             .begun(&request.prefix)
             .map_err(GrammarError::Prompt)?;
+        let is_closed = matches!(
+            begun,
+            Begun::Before {
+                reasoned: true,
+                thought: false,
+                ..
+            }
+        );
+        if is_closed && request.reasoning == Reasoning::On {
+            let text = "reasoning is asked for, and the prompt has closed it already";
+            return Err(GrammarError::Nothing(text.to_owned()));
+        }
         let mut walk = graph::Walk::new(&mut arena, &self.0, request, &mut notes);
         let root = walk.begin(&begun);
         if walk.arena.is_never(root) {

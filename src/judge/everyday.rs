@@ -54,7 +54,7 @@ pub(super) fn of_every_day_with_calls(constants: &[&str]) -> Vec<Probe> {
 }
 
 /// Texts as files, transcripts, lists and prose have them, in which punctuation and common words stand that serve as markers as well.
-const ORDINARY: [&str; 41] = [
+const ORDINARY: [&str; 42] = [
     "Refs:\n[1]\nMore of it below.",
     "[server]\nport = 80\nname = \"larch\"",
     "{\"command\": \"npx\", \"args\": [\"-y\"]}",
@@ -90,6 +90,7 @@ const ORDINARY: [&str; 41] = [
     "\u{393} \u{22a2} A \u{2192} B, \u{2713} done \u{2717} not, \u{25b6} go",
     "{\"tool\": \"x\", \"name\": \"y\", \"args\": [\"-v\"]}",
     "I would write {\"name\": \"get\", \"arguments\": {\"a\": 1}} or [{\"name\": \"get\", \"parameters\": {\"a\": 1}}] for it.",
+    "Like:\n```json\n{\"function\": \"get\", \"arguments\": {\"a\": 1}}\n```\nor {\"tool\": \"get\", \"args\": {\"a\": 1}}, ok?",
     "Run this:\n/ping\n* a\n* b\ncall it with {}",
     "GO now, ROGER that, and REPLY soon: we MULL it over, THINK twice, ANSWER once, CALL back, START again, and at the END it is OVER.",
     "Go on: the Title: Notes, my Reply: yes, no Verdict: yet, Musing: none, a Plan: later, the Function: f, its Arguments: x, Result: 1.",

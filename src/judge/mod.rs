@@ -68,7 +68,7 @@ use serde::Serialize;
 
 use crate::chat_template::{ChatTemplateSource, Clock, Rules, Traced};
 use crate::response_template::ResponseTemplate;
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, json};
 
 pub(crate) use compare::says_the_same;
 pub(crate) use cuts::{count as count_cuts, first_loss};
@@ -115,13 +115,22 @@ impl Case {
         let (first, rest) = answer.split_once(' ')?;
         let (before, behind) = self.response.rsplit_once(answer)?;
         let said = format!("{first} {named} {rest}");
-        let response = format!("{before}{said}{behind}");
+        let response = between(before, &said, behind);
         message.insert("content".to_owned(), Value::from(said));
         Some(Self {
             response,
             message: Value::Object(message),
             ..self.clone()
         })
+    }
+}
+
+/// Returns a response with another text in the place of one, as a model writes it there: between the quotes of a JSON text with the escapes of JSON.
+pub(crate) fn between(before: &str, text: &str, behind: &str) -> String {
+    let rest = behind.strip_prefix('"');
+    match (before.strip_suffix('"'), rest) {
+        (Some(before), Some(behind)) => format!("{before}{}{behind}", json::quote(text)),
+        _ => format!("{before}{text}{behind}"),
     }
 }
 
@@ -133,6 +142,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) steps: &'a Cell<u64>,
     /// True if every content has to be a list of parts.
     pub(crate) parts: bool,
+    /// The role of the message with which every conversation has to begin.
+    pub(crate) opening: Option<&'static str>,
     /// The variables without which it does not render, for these tools.
     pub(crate) variables: &'a dyn Fn(&[Value]) -> Map,
     /// True to try more, however long that takes.

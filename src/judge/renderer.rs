@@ -148,11 +148,20 @@ impl<'a> Renderer<'a> {
             } else {
                 "after a user's message"
             },
-            history: vec![self.said("user", probes::USER)],
+            history: self
+                .opening()
+                .chain([self.said("user", probes::USER)])
+                .collect(),
             tools: tools.cloned(),
             kwargs: Map::new(),
             after_tool: false,
         }
+    }
+
+    /// The message with which every conversation has to begin, if any has.
+    fn opening(&self) -> impl Iterator<Item = Value> {
+        let role = self.setup.opening.into_iter();
+        role.map(|role| self.said(role, probes::SYSTEM))
     }
 
     /// A message of another role than the assistant's.

@@ -109,6 +109,7 @@ impl Setting<'_> {
             clock: None,
             steps: &steps,
             parts: self.parts,
+            opening: None,
             variables: &|_| self.variables.clone(),
             thorough: self.thorough,
             extent: crate::judge::Extent::ALL,

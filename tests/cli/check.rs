@@ -578,9 +578,12 @@ fn what_changes_is_checked_again_until_it_is_interrupted() {
     let document = bench.read("derived/chat.json");
     let bench = bench.file("derived/chat.json", document + "\n");
     assert!(results(4, &mut run)[3].contains(r#""results":3"#));
-    let _bench = bench.file("fixtures/chat/new/response.txt", "Hi</assistant>");
+    let bench = bench.file("fixtures/chat/new/response.txt", "Hi</assistant>");
     let new = results(2, &mut run);
     assert!(new[0].contains("not-recorded"), "{new:?}");
+    // What is gone is in no report any more.
+    std::fs::remove_dir_all(bench.path("fixtures/chat/new")).expect("a folder");
+    assert!(results(4, &mut run)[3].contains(r#""results":3,"failed":0"#));
     assert_eq!(run.interrupt(), 0);
 }
 

@@ -496,7 +496,7 @@ fn sources_that_cannot_be_derived_are_errors_with_their_place() {
     3 | {% endif %}
       |    ^^^^^
       |
-      = help: the tags of chat templates are those of Jinja, `break`, `continue` and `generation`
+      = help: no block is open here that this tag belongs to, or another one was opened since and is to be ended first
     "#);
     assert_snapshot!(bench.run("derive endless.jinja").refused(2), @r#"
     error[not-rendered]: the chat template does not render a single user message: the chat template exceeds the limit of 20000000 steps of one render
@@ -517,7 +517,7 @@ fn sources_that_cannot_be_derived_are_errors_with_their_place() {
     error[no-chat-template]: there is no chat template in it
     --> no
      = note: there is: eos_token, model_max_length
-     = help: give a .jinja file, or a tokenizer_config.json or model folder with a chat template
+     = help: give a .jinja file, or a tokenizer_config.json, model folder or .gguf file with a chat template
     "#);
     assert_snapshot!(bench.run("derive broken").refused(2), @r#"
     error[json-syntax]: not JSON: expected `,` or the closing bracket

@@ -351,3 +351,36 @@ fn an_answer_that_is_asked_for_is_written() {
         assert_eq!(run.status, i32::from(!is_allowed), "{response}: {run}");
     }
 }
+
+#[test]
+fn a_schema_is_an_object_and_a_closed_reasoning_is_over() {
+    let bench = Bench::new()
+        .file("c.jinja", CLOSING)
+        .file("list.json", "[]")
+        .file("typo.json", r#"{"type": "strin"}"#);
+    let refused = bench
+        .run("grammar c.jinja --response-format list.json --format gbnf")
+        .refused(2);
+    assert!(refused.contains("a JSON Schema is an object"), "{refused}");
+    let run = bench.run("grammar c.jinja --response-format typo.json --format gbnf");
+    assert!(run.stderr.contains("`type: strin`"), "{run}");
+    let refused = bench
+        .run("grammar c.jinja --reasoning on --kwarg think=false --format gbnf")
+        .refused(2);
+    assert!(
+        refused.contains("the prompt has closed it already"),
+        "{refused}"
+    );
+    assert_eq!(
+        bench
+            .run("grammar c.jinja --reasoning on --format gbnf")
+            .status,
+        0
+    );
+}
+
+/// A chat template whose prompt closes the reasoning where none is wanted.
+const CLOSING: &str = r#"{%- for m in messages -%}
+<{{ m.role }}>{% if m.reasoning_content %}<think>{{ m.reasoning_content }}</think>{% endif %}{{ m.content }}<end>
+{%- endfor -%}
+{%- if add_generation_prompt %}<assistant>{% if think is defined and not think %}<think></think>{% endif %}{% endif -%}"#;

@@ -579,3 +579,41 @@ fn a_code_that_is_nearly_one_is_offered() {
         "{none}"
     );
 }
+
+/// A folder in which a response template was cut off, beside one that is right, an empty file and one that is not UTF-8.
+fn broken() -> Bench {
+    let good = r#"{"start_anchor": "A:", "fields": {"content": {"close": "<end>"}}}"#;
+    Bench::new()
+        .file("all/good.json", good)
+        .file("all/cut.json", &good[..40])
+        .file("all/empty.json", "")
+        .file("bytes.json", b"\xff\xfe")
+}
+
+#[test]
+fn a_broken_response_template_in_a_folder_is_not_passed_over() {
+    let run = broken().run("lint all --format concise");
+    assert_eq!(run.status, 1, "{run}");
+    assert!(run.stdout.contains("all/cut.json"), "{run}");
+    assert!(run.stdout.contains("json-syntax"), "{run}");
+    assert!(
+        run.stderr
+            .contains("all/empty.json is not JSON, and is passed over"),
+        "{run}"
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_read_stops_no_other() {
+    let run = broken().run("lint bytes.json all/cut.json --format concise");
+    assert_eq!(run.status, 2, "{run}");
+    assert!(run.stdout.contains("invalid-utf8"), "{run}");
+    assert!(run.stdout.contains("json-syntax"), "{run}");
+}
+
+#[test]
+fn a_broken_file_that_obverse_toml_names_is_linted_with_its_folder() {
+    let bench = broken().file("obverse.toml", "[[template]]\nfiles = [\"all/*.json\"]\n");
+    let run = bench.run("lint all --format concise");
+    assert!(run.stdout.contains("all/empty.json"), "{run}");
+}

@@ -564,3 +564,14 @@ fn a_suite_goes_on_after_a_request_that_is_not_answered() {
     assert_eq!(asked(&parrot("Hi.</done>")).status, 0);
     assert_eq!(bench.read("recorded.jsonl").lines().count(), 9);
 }
+
+#[test]
+fn a_recording_goes_into_a_folder_of_its_own() {
+    let bench = Bench::new()
+        .file("t.json", "{}")
+        .file("all/one/response.txt", "Hi");
+    let refused = bench.run_with("record t.json", "Hi").refused(2);
+    assert!(refused.contains("t.json is a file"), "{refused}");
+    let refused = bench.run_with("record all", "Hi").refused(2);
+    assert!(refused.contains("all has fixtures in it"), "{refused}");
+}

@@ -168,7 +168,7 @@ fn a_template_that_cannot_be_used_is_an_error() {
     1 | {% if %}
       |       ^^
       |
-      = help: a string, comment or raw block is opened here and never closed
+      = help: the tag ends before it is complete
     "#);
 }
 
@@ -189,7 +189,7 @@ fn input_that_cannot_be_read_is_an_error() {
       |   ^
     "#);
     assert_snapshot!(bench.run("render chat.jinja --messages object.json").refused(2), @r#"
-    error[wrong-type]: the messages must be a list, not an object
+    error[wrong-type]: the object has no `messages`; a list of messages is taken, or an object that has them as `messages`
      --> object.json:1:1
       |
     1 | {}
@@ -199,7 +199,7 @@ fn input_that_cannot_be_read_is_an_error() {
     error[no-chat-template]: there is no chat template in it
     --> empty
      = note: there is: eos_token
-     = help: give a .jinja file, or a tokenizer_config.json or model folder with a chat template
+     = help: give a .jinja file, or a tokenizer_config.json, model folder or .gguf file with a chat template
     "#);
     assert_snapshot!(bench.run("render broken --messages messages.json").refused(2), @r#"
     error[json-syntax]: not JSON: expected `:` after the key
@@ -308,4 +308,28 @@ fn origins_are_coloured() {
         json.starts_with("{\"text\": \"<b>\\u001b[31m\\u202ea\\nUSER\""),
         "{json}"
     );
+}
+
+#[test]
+fn a_chat_template_that_is_not_used_may_be_broken() {
+    let config = r#"{"chat_template": [{"name": "default", "template": "{{ messages[0].content }}"},
+        {"name": "tool_use", "template": "{% if %}"}, {"name": "rag", "template": "rag"}]}"#;
+    let bench = Bench::new()
+        .file("tokenizer_config.json", config)
+        .file("m.json", r#"[{"role": "user", "content": "Hi"}]"#)
+        .file("t.json", "[]");
+    let render = |more: &str| {
+        bench.run(&format!(
+            "render tokenizer_config.json --messages m.json {more}"
+        ))
+    };
+    assert_eq!(render("").done(), "Hi");
+    assert_eq!(render("--template rag").done(), "rag");
+    for more in ["--tools t.json", "--template tool_use"] {
+        let run = render(more);
+        assert_eq!(run.status, 2, "{run}");
+        assert!(run.stderr.contains("chat-template-syntax"), "{run}");
+    }
+    // What is derived depends on both.
+    assert_eq!(bench.run("derive tokenizer_config.json").status, 2);
 }

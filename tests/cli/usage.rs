@@ -54,7 +54,7 @@ fn arguments_that_do_not_parse_are_usage_errors() {
     For more information, try '--help'.
     "#);
     assert_snapshot!(bench.run("render chat.jinja --messages m --kwarg a=b").refused(2), @r#"
-    error: invalid value 'a=b' for '--kwarg <K=JSON>': expected a value at byte 0 of b; a string needs its quotes: a='"..."'
+    error: invalid value 'a=b' for '--kwarg <K=JSON>': a string needs its quotes: a='"b"'
 
     For more information, try '--help'.
     "#);
@@ -523,4 +523,29 @@ fn json_is_what_it_writes_anyway() {
         plain,
         bench.run_with("read chat.jinja --format json", text).done()
     );
+}
+
+#[test]
+fn two_results_do_not_go_to_standard_output() {
+    let bench = Bench::new().file("c.jinja", "{{ messages }}");
+    for both in ["--report - --html -", "--grammar - --format json"] {
+        let run = bench.run(&format!("derive c.jinja {both}"));
+        assert_eq!(run.status, 2, "{run}");
+        assert!(run.stderr.contains("which takes one of them"), "{run}");
+    }
+    let refused = bench.run("check --write json=-").refused(2);
+    assert!(refused.contains("a file is needed"), "{refused}");
+    let refused = bench.run("lint --write xml=a").refused(2);
+    assert!(
+        refused.contains("there is no format xml; there are human"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn an_error_with_status_one_is_json_where_json_is_asked_for() {
+    let bench = Bench::new().file("c.jinja", "{{ raise_exception('No.') }}");
+    let run = bench.run("annotate c.jinja --format json");
+    assert_eq!(run.status, 1, "{run}");
+    assert!(run.stdout.contains(r#""kind": "raised""#), "{run}");
 }

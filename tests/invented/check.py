@@ -9,6 +9,7 @@ NAME.json: `about`, `reads` (the kinds of KINDS below), `expressible`, and where
 `response_template`, `reasoning_key` (a dotted path, `part`, or a list of two), `ids`, `arguments` (object or text),
 `call_content` (absent, empty or null: what a message of calls alone has), `nulls` (kept or dropped), `kwargs`, `avoid` (strings that
 are markers here and so in no value), `trailer` (what stands after the last message of a finished conversation and is no part of it; TOOLS in it stands for the tools as JSON),
+`system` (false where no system message is taken, `demanded` where one has to come first),
 `left_out` (what the history begins a turn with and the prompt leaves out),
 `one_call` (an answer has one call at most), `because`, `two_messages`, `construct`, `lost` (the kinds that no response template reads), `refused` (transformers' sandbox refuses it).
 """
@@ -170,6 +171,11 @@ class Claim:
 
     def conversations(self, kind):
         """What stands before the answer."""
+        before = [{"role": "system", "content": "Be brief."}] if self.get("system") == "demanded" else []
+        for conversation in self.conversations_of(kind):
+            yield conversation if conversation[0]["role"] == "system" else before + conversation
+
+    def conversations_of(self, kind):
         ask = {"role": "user", "content": "What about Oslo?"}
         system = {"role": "system", "content": "Be brief."}
         yield [ask]

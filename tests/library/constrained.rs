@@ -389,3 +389,36 @@ fn the_grammar_reads_calls_of_any_tool_at_length() {
     assert!(subjects.len() > 60, "there are our own at least");
     assert_eq!(lost(&subjects), Vec::<String>::new());
 }
+
+/// A chat template whose calls are closed with their name and their id.
+const CLOSED_BY_NAME: &str = r#"{%- for m in messages -%}
+<{{ m.role }}>{{ m.content or "" }}
+{%- for c in m.tool_calls or [] -%}[do {{ c.function.name }} as {{ c.id }}]{{ c.function.arguments | tojson }}[done {{ c.function.name }} as {{ c.id }}]{%- endfor -%}
+<end>
+{%- endfor -%}
+{%- if tools -%}<tools>{{ tools | tojson }}<end>{%- endif -%}
+{%- if add_generation_prompt -%}<assistant>{%- endif -%}"#;
+
+/// What closes a call may have its name and its id in it once more. These are the call's, and not those of the calls that were rendered.
+#[test]
+fn what_closes_a_call_has_its_own_name() {
+    let source = obverse::chat_template::from_text("it", CLOSED_BY_NAME).expect("a template");
+    let derivation = obverse::derive::derive(&source, &obverse::derive::Options::default());
+    let derivation = derivation.expect("a derivation");
+    let template = ResponseTemplate::from_value(&derivation.document.to_value());
+    let template = Arc::new(template.expect("a response template"));
+    let written = WrittenFormat::new(&template, &derivation.cases, &[]);
+    let tools = json::parse(TOOLS).expect("JSON");
+    let request = Request::default().tools(tools.as_array().expect("a list").to_vec());
+    let grammar = written.grammar(&request.prefix("<user>Hi<end><assistant>".to_owned()));
+    let grammar = grammar.expect("a grammar");
+    let allows = |close: &str| {
+        let response = format!("[do ping as call_7]{{}}[done {close}]<end>");
+        obverse::grammar::Acceptor::new(&grammar)
+            .feed(&response)
+            .is_ok()
+    };
+    assert!(allows("ping as call_7"));
+    assert!(!allows("book as call_7"));
+    assert!(!allows("count_sparrows as call_7"));
+}

@@ -33,6 +33,16 @@ class Trial:
         self.shrunk = []
         self.unjudged = []  # kwargs under which the prompt ends as no render goes on
         self.ways = {}  # kind -> (manner, kwargs, tools are offered)
+        if not self.renders("asked") and self.renders("instructed"):
+            system = self.contexts["instructed"][0]
+            self.contexts = {name: talk if talk[0] == system else [system, *talk] for name, talk in self.contexts.items()}
+
+    def renders(self, name):
+        try:
+            self.judge.cut(self.skeleton("content"), self.context(name), Manner())
+        except Refused:
+            return False
+        return True
 
     def context(self, name="asked", kwargs=None, offered=()):
         return Context(name, self.contexts[name], kwargs or {}, offered)

@@ -56,6 +56,15 @@ fn every_place_looks_the_same_from_both_sides() {
 }
 
 #[test]
+fn an_event_back_from_within_a_text_goes_back() {
+    let mut bench = calls();
+    press(&mut bench, ":10<enter>");
+    assert_eq!(byte(&mut bench), 10);
+    press(&mut bench, "[");
+    assert_eq!(byte(&mut bench), 7);
+}
+
+#[test]
 fn characters_go_into_a_chunk() {
     let mut bench = open(Setup {
         chunking: Chunking::Whole,

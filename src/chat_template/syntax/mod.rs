@@ -86,10 +86,23 @@ fn hint(message: &str) -> Option<&'static str> {
         Some(
             "a block is not closed: every `if`, `for`, `set` block and `macro` needs its `end...` tag",
         )
+    } else if ["statement end", "statement el"]
+        .iter()
+        .any(|one| message.contains(one))
+    {
+        Some(
+            "no block is open here that this tag belongs to, or another one was opened since and is to be ended first",
+        )
     } else if message.contains("unknown statement") {
         Some("the tags of chat templates are those of Jinja, `break`, `continue` and `generation`")
+    } else if message.contains("unexpected end of string") {
+        Some("a string begins before this and is never closed")
+    } else if message.contains("unexpected end of block")
+        || message.contains("unexpected end of variable block")
+    {
+        Some("the tag ends before it is complete")
     } else if message.contains("unexpected end of") {
-        Some("a string, comment or raw block is opened here and never closed")
+        Some("a comment or raw block is opened here and never closed")
     } else {
         None
     }

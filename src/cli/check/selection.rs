@@ -87,6 +87,16 @@ impl Selection {
                     "there is a chat template, and no response template that could be checked";
                 template::none(path, Diagnostic::error("no-response-template", message))
             }
+            None if !self.paths.is_empty() => {
+                let paths: Vec<String> = self.paths.iter().map(|path| input::name(path)).collect();
+                let message = format!(
+                    "there is nothing to check: no fixture and no chat template belongs to {}",
+                    paths.join(", ")
+                );
+                Problem::failed("usage", message).with_hint(
+                    "`--chat-template` names the chat template, `obverse new` makes fixtures, and an obverse.toml, which `obverse init` writes, says what belongs together",
+                )
+            }
             None => Problem::failed("usage", "there is nothing to check")
                 .with_hint(self.remedy(workspace)),
         }
@@ -94,7 +104,7 @@ impl Selection {
 
     /// The next step where there is nothing to check.
     fn remedy(&self, workspace: &Workspace<'_>) -> &'static str {
-        if workspace.project.is_none() || !self.paths.is_empty() {
+        if workspace.project.is_none() {
             return "`obverse init` writes an obverse.toml that says what belongs together, `obverse new` makes fixtures; or give paths";
         }
         if workspace.response_templates().is_empty() {

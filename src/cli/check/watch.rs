@@ -72,7 +72,11 @@ pub(super) fn run(args: &Args) -> Result<Status, Stop> {
                         || is_touched(&subjects, task, &changed)
                 };
                 let all: HashSet<Key> = tasks.iter().map(|task| Key::of(&subjects, task)).collect();
-                let due: Vec<Task> = tasks.into_iter().filter(|task| is_due(task)).collect();
+                let is_any_due = tasks.iter().any(is_due);
+                // What was removed stands in the last report still.
+                let is_stale = !is_any_due && known.iter().any(|key| !all.contains(key));
+                let due = tasks.into_iter();
+                let due: Vec<Task> = due.filter(|task| is_stale || is_due(task)).collect();
                 known = all;
                 if !due.is_empty() {
                     clear(args);

@@ -47,7 +47,7 @@ pub(crate) use verdict::messages;
 /// why, the response template is the best one that was found, and the exit status is 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
+    /// A .jinja file, a tokenizer_config.json, a model folder, a .gguf file, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
     #[cfg_attr(feature = "http", arg(required_unless_present = "hub_list"))]
     #[cfg_attr(not(feature = "http"), arg(required = true))]
     #[arg(value_name = "SOURCE")]
@@ -142,6 +142,29 @@ impl Args {
     }
 }
 
+/// Refuses two results for standard output, of which one would be lost.
+fn one_on_stdout(args: &Args) -> Result<(), Problem> {
+    let files = [
+        (&args.report, "--report -"),
+        (&args.grammar, "--grammar -"),
+        (&args.html, "--html -"),
+    ];
+    let files = files.into_iter().filter_map(|(path, name)| {
+        let path = path.as_deref().filter(|path| input::is_stdin(path));
+        path.map(|_| name)
+    });
+    let json = (args.format == Shape::Json).then_some("--format json");
+    let all: Vec<&str> = files.chain(json).collect();
+    if all.len() < 2 {
+        return Ok(());
+    }
+    let message = format!(
+        "{} write to standard output, which takes one of them",
+        all.join(" and ")
+    );
+    Err(Problem::failed("usage", message).with_hint("give a file to the others"))
+}
+
 /// Derives, each source for itself; the worst exit status counts.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     input::one_stdin(args.sources.iter().map(|path| Some(path.as_path())))?;
@@ -168,6 +191,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             }
         }
     }
+    one_on_stdout(args)?;
     if let Some(folder) = &args.out_dir {
         make_folder(folder)?;
     }
@@ -189,10 +213,12 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let derive = |path: &PathBuf| {
         let begun = Instant::now();
         let derived = derive_one(args, path);
-        output::detail(|| {
-            let took = begun.elapsed().as_millis();
-            format!("{}: derived and verified in {took} ms", path.display())
-        });
+        if derived.is_ok() {
+            output::detail(|| {
+                let took = begun.elapsed().as_millis();
+                format!("{}: derived and verified in {took} ms", path.display())
+            });
+        }
         progress.finished(&input::name(path));
         (path.clone(), derived)
     };
@@ -365,17 +391,29 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
         }
         None => false,
     };
+    let mut status = match derivation.report.verified {
+        true => Status::Done,
+        false => Status::Found,
+    };
     let mut grammar_to_stdout = None;
     if let Some(path) = &args.grammar {
-        let (text, told) = strict::grammar(derivation)?;
-        if input::is_stdin(path) {
-            grammar_to_stdout = Some(text);
-        } else {
-            refuse_source(path, &opened.source.path)?;
-            replace_or_force(path, &text, args.force)?;
-            wrote.push(path.clone());
+        match strict::grammar(derivation) {
+            Ok((text, told)) => {
+                if input::is_stdin(path) {
+                    grammar_to_stdout = Some(text);
+                } else {
+                    refuse_source(path, &opened.source.path)?;
+                    replace_or_force(path, &text, args.force)?;
+                    wrote.push(path.clone());
+                }
+                output::tell(&told);
+            }
+            // The response template is written all the same.
+            Err(problem) => {
+                problem.show();
+                status = status.max(problem.status);
+            }
         }
-        output::tell(&told);
     }
     let page = args.html.as_ref().map(|_| page(opened, derivation));
     let page_to_stdout = match (&args.html, &page) {
@@ -406,11 +444,7 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
     } else if args.out_dir.is_none() && !args.write {
         output::print_json(&template)?;
     }
-    Ok(if derivation.report.verified {
-        Status::Done
-    } else {
-        Status::Found
-    })
+    Ok(status)
 }
 
 /// The page about a derivation, with its responses cut into words.

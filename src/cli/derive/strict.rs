@@ -5,13 +5,12 @@ use obverse::grammar::StrictReader;
 use obverse::value::json;
 
 use crate::cli::problem::Problem;
-use crate::cli::stop::Stop;
 
 /// The grammar as text, and what is to be told of it.
-pub(super) fn grammar(derivation: &Derivation) -> Result<(String, String), Stop> {
+pub(super) fn grammar(derivation: &Derivation) -> Result<(String, String), Problem> {
     let Some(reader) = StrictReader::of(derivation) else {
         let message = "no response that came back shows how the format is written, so there is no grammar of it";
-        return Err(Problem::failed("no-grammar", message).into());
+        return Err(Problem::failed("no-grammar", message));
     };
     let text = format!("{}\n", json::to_string(&reader.template.to_value()));
     Ok((text, told(&reader, derivation.missed.len())))

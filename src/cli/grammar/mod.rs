@@ -9,6 +9,7 @@ use std::sync::Arc;
 use obverse::chat_template::RenderInput;
 use obverse::check;
 use obverse::derive::{self, Derivation};
+use obverse::diagnostic::Diagnostic;
 use obverse::grammar::emit::Language;
 use obverse::grammar::{
     Acceptor, Grammar, Next, Reasoning, Request, Sampler, SpecialToken, ToolChoice, WrittenFormat,
@@ -45,7 +46,7 @@ use alone::Looked;
 /// What a language cannot say of the grammar is told on standard error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A .jinja file, a tokenizer_config.json, a model folder, org/model[@REVISION], a model of the Hub, or a response template; - reads a chat template or a response template from standard input
+    /// A .jinja file, a tokenizer_config.json, a model folder, a .gguf file, org/model[@REVISION], a model of the Hub, or a response template; - reads a chat template or a response template from standard input
     #[arg(value_name = "SOURCE")]
     source: PathBuf,
 
@@ -144,7 +145,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     input::one_stdin([Some(args.source.as_path()), prefix, tools, format, response])?;
     let tools = args.given.tools()?;
     let prefix = args.given.prefix()?;
-    let response_format = format.map(input::read_json).transpose()?;
+    let response_format = format.map(read_schema).transpose()?;
     let special_tokens = match &args.tokenizer {
         Some(path) => special_tokens(path)?,
         None => Vec::new(),
@@ -182,7 +183,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         .parallel(args.parallel == Parallel::Yes)
         .reasoning(reasoning)
         .prefix(prefix)
-        .response_format(response_format.map(|(schema, _)| schema))
+        .response_format(response_format)
         .special_tokens(special_tokens);
     let grammar = written
         .grammar(&request)
@@ -316,6 +317,21 @@ fn prompt(
         }
         Err(error) => Err(source::render_problem(&error, opened.document(template))),
     }
+}
+
+/// The JSON Schema in a file.
+fn read_schema(path: &Path) -> Result<Value, Problem> {
+    let (schema, text) = input::read_json(path)?;
+    if matches!(schema, Value::Object(_) | Value::Bool(_)) {
+        return Ok(schema);
+    }
+    let message = format!(
+        "a JSON Schema is an object, or true or false, and not {}",
+        schema.json_kind()
+    );
+    let start = text.len() - text.trim_start().len();
+    let found = Diagnostic::error("wrong-type", message).with_span(start..start + 1);
+    Err(Problem::of(found).about(Document::new(input::name(path), text)))
 }
 
 /// The special tokens of a `tokenizer.json`, or of the one in a model folder.

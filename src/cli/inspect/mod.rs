@@ -21,7 +21,7 @@ use super::{input, output, wire};
 /// looked for in the text. If there are several chat templates in the source, each of them is shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
+    /// A .jinja file, a tokenizer_config.json, a model folder, a .gguf file, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
     source: PathBuf,
 
     #[command(flatten)]
@@ -37,7 +37,10 @@ pub(crate) struct Args {
 
 /// Inspects.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
-    let mut opened = args.source_args.open(&args.source)?;
+    let mut opened = match args.template {
+        Some(_) => args.source_args.open_any(&args.source)?,
+        None => args.source_args.open(&args.source)?,
+    };
     if let Some(name) = &args.template {
         let chosen = opened.named(name)?.clone();
         opened.source.templates = vec![(name.clone(), chosen)];

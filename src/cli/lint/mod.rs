@@ -106,8 +106,18 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         report.spare(path)?;
     }
     let mut piped = None;
+    let mut unread = Status::Done;
     for path in &paths {
-        let mut subject = Subject::open(args, path, &workspace)?;
+        let mut subject = match Subject::open(args, path, &workspace) {
+            Ok(subject) => subject,
+            // The other files are linted all the same.
+            Err(problem) if paths.len() > 1 => {
+                unread = unread.max(problem.status);
+                report.result(&Outcome::unread(input::name(path), problem))?;
+                continue;
+            }
+            Err(problem) => return Err(problem.into()),
+        };
         if let Some(chat) = &subject.chat {
             report.spare(&chat.path)?;
         }
@@ -129,7 +139,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         }
         report.result(&outcome)?;
     }
-    let status = report.finish()?.status();
+    let status = report.finish()?.status().max(unread);
     let Some(outcome) = piped else {
         return Ok(status);
     };
@@ -213,6 +223,15 @@ fn paths(args: &Args, workspace: &Workspace<'_>) -> Result<Vec<PathBuf>, Problem
         }
         let before = found.len();
         project::response_templates(path, &mut found)?;
+        // What obverse.toml names is meant as one, whatever is in it.
+        let folder = project::real(path);
+        for named in workspace.response_templates() {
+            let real = project::real(&named);
+            let is_found = || found.iter().any(|known| project::real(known) == real);
+            if real.starts_with(&folder) && !is_found() {
+                found.push(project::shown(&named));
+            }
+        }
         if found.len() == before {
             found.push(config_of(path)?);
         }

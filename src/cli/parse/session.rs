@@ -19,6 +19,8 @@ pub(super) struct Session {
     halted: bool,
     /// The strays that were taken out of the parser.
     strays: Strays,
+    /// True if strays are taken out as the response arrives.
+    arrives: bool,
 }
 
 /// The parser that reads.
@@ -132,6 +134,7 @@ impl Session {
             errors: Vec::new(),
             halted: false,
             strays: Strays::default(),
+            arrives: false,
         })
     }
 
@@ -222,11 +225,15 @@ impl Session {
             Reader::Parser(parser) => (parser.take_unclaimed(), parser.take_leaked()),
             Reader::Deltas(deltas) => (deltas.0.take_unclaimed(), deltas.0.take_leaked()),
         };
+        self.arrives = true;
         self.strays.add_some(unclaimed, leaked);
     }
 
     /// Ends the parse where it is, the response not being over.
     pub(super) fn stop(mut self) -> Ended {
+        if self.arrives {
+            self.take_strays();
+        }
         self.strays.end(self.reader.parser());
         Ended {
             strays: self.strays,

@@ -191,8 +191,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     }
     fixture.response = recording.chunks.concat();
     let told = format!(
-        "{} bytes in {}",
-        fixture.response.len(),
+        "{} in {}",
+        crate::cli::words::count(fixture.response.len(), "byte"),
         crate::cli::words::count(recording.chunks.len(), "chunk")
     );
     fixture.chunks = Some(std::mem::take(&mut recording.chunks));
@@ -354,6 +354,13 @@ fn tell_end(outcomes: &Outcomes, response: &str, recording: &Recording) -> Statu
     Status::Found
 }
 
+/// Returns true if a folder below this one is a fixture.
+fn has_fixtures(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut below = entries.map(|entry| entry.path());
+    below.any(|path| path.join("response.txt").is_file())
+}
+
 /// Where the fixture is kept.
 enum Destination<'a> {
     /// In a folder of its own.
@@ -374,6 +381,22 @@ impl<'a> Destination<'a> {
             Some(_) => return usage("--name is for suites; a folder has its own name"),
             None => Self::Folder(path),
         };
+        if let Self::Folder(path) = place {
+            let name = input::name(path);
+            if path.is_file() {
+                return usage(&format!(
+                    "{name} is a file; a fixture is a folder that is made, or the line of a .jsonl suite"
+                ));
+            }
+            if has_fixtures(path) {
+                let problem = usage(&format!("{name} has fixtures in it, and is none itself"));
+                return problem.map_err(|problem: Problem| {
+                    problem.with_hint(format!(
+                        "name a folder that is made in it, such as {name}/recorded"
+                    ))
+                });
+            }
+        }
         if place.is_taken(args.force)? {
             let hint = match place {
                 Self::Folder(_) => "take another name, or replace it with --force",

@@ -5,7 +5,7 @@ mod origins;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use obverse::chat_template::{ChatTemplate, Clock, RenderError, RenderInput};
+use obverse::chat_template::{ChatTemplate, Clock, LoadError, RenderError, RenderInput};
 use obverse::value::{Map, Value, json};
 
 use crate::cli::bulk::{self, Answer};
@@ -26,7 +26,7 @@ use crate::cli::{input, output, wire};
 /// --jsonl; on a terminal, or with --color always, the text is coloured.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
+    /// A .jinja file, a tokenizer_config.json, a model folder, a .gguf file, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
     source: PathBuf,
 
     /// The conversation: a JSON list of messages, or an object with messages and kwargs, as fixtures have it
@@ -185,7 +185,7 @@ pub(super) fn open(
     kwargs: &[(String, Value)],
     name: Option<&str>,
 ) -> Result<(Opened, Map), Problem> {
-    let opened = args.open(source)?;
+    let opened = args.open_any(source)?;
     let kwargs: Map = kwargs.iter().cloned().collect();
     source::tell_assumption(&opened, &kwargs);
     source::warn_of_ignored(&opened.source, &kwargs);
@@ -288,7 +288,10 @@ pub(crate) fn select<'s>(
         None => opened
             .source
             .select(with_tools)
-            .map_err(|_| opened.no_template("default")),
+            .map_err(|error| match error {
+                LoadError::Template { .. } => source::load_problem(&error),
+                _ => opened.no_template("default"),
+            }),
     }
 }
 
@@ -302,6 +305,9 @@ pub(crate) fn kwarg(text: &str) -> Result<(String, Value), String> {
         let python = [("True", "true"), ("False", "false"), ("None", "null")];
         if let Some((_, json)) = python.into_iter().find(|(python, _)| *python == value) {
             return format!("{value} is written {json} in JSON: {name}={json}");
+        }
+        if value.starts_with(char::is_alphabetic) {
+            return format!("a string needs its quotes: {name}='{}'", json::quote(value));
         }
         format!(
             "{} at byte {} of {value}; a string needs its quotes: {name}='\"...\"'",

@@ -12,6 +12,7 @@ mod junit;
 mod markdown;
 mod place;
 mod sarif;
+mod to_file;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -27,6 +28,7 @@ use super::status::Status;
 use super::stop::Stop;
 use super::verbosity::{self, Verbosity};
 use super::{input, output, width};
+use to_file::ToFile;
 
 /// A value of `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -67,6 +69,21 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
+    /// The outcome of a file that could not be read.
+    pub(crate) fn unread(name: String, problem: Problem) -> Self {
+        let document = problem.document;
+        Self {
+            file: name.clone(),
+            name,
+            line: None,
+            text: document
+                .and_then(|document| document.text)
+                .unwrap_or_default(),
+            diagnostics: problem.diagnostics,
+            allowed: 0,
+        }
+    }
+
     /// Returns true if anything found is an error.
     pub(crate) fn failed(&self) -> bool {
         self.diagnostics
@@ -360,26 +377,8 @@ pub(crate) struct FormatArgs {
     pub(crate) format: Format,
 
     /// Write the results into a file too, in another format
-    #[arg(long, value_name = "FORMAT=FILE", value_parser = to_file)]
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = to_file::read)]
     write: Vec<ToFile>,
-}
-
-/// A value of `--write`.
-#[derive(Debug, Clone)]
-struct ToFile {
-    format: Format,
-    path: PathBuf,
-}
-
-fn to_file(text: &str) -> Result<ToFile, String> {
-    let (format, path) = text
-        .split_once('=')
-        .filter(|(_, path)| !path.is_empty())
-        .ok_or("a format and a file are needed, as in sarif=obverse.sarif")?;
-    Ok(ToFile {
-        format: Format::from_str(format, false)?,
-        path: PathBuf::from(path),
-    })
 }
 
 /// The severity's name.

@@ -14,8 +14,7 @@ use crate::cli::stop::Stop;
 use crate::cli::width;
 
 /// The help of the keys.
-const HELP: &str = "\
-  y  take it: write it now
+const HELP: &str = "  y  take it: write it now
   n  leave it
   a  take it, and all the rest once their diffs are shown and that is confirmed
   q  leave it and all the rest

@@ -34,10 +34,10 @@ use super::{escape, input, output, read, wire};
 /// output {id?, text, spans, generated} or {id?, error}; the exit status is 1 if any line is an error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
+    /// A .jinja file, a tokenizer_config.json, a model folder, a .gguf file, or org/model[@REVISION], a model of the Hub; - reads a chat template from standard input
     source: PathBuf,
 
-    /// A rendered conversation, which is read back first; - reads it from standard input
+    /// The file of a rendered conversation, which is read back first; - reads it from standard input
     #[arg(
         conflicts_with_all = ["messages", "tools", "documents", "kwargs", "jsonl"],
         required_unless_present_any = ["messages", "jsonl"]

@@ -14,7 +14,7 @@ mod within;
 
 use std::sync::Arc;
 
-use crate::chat_template::{ChatTemplateSource, Clock, RenderInput};
+use crate::chat_template::ChatTemplateSource;
 use crate::derive::emit::{self, Target};
 use crate::derive::evidence::decision::Decision;
 use crate::derive::evidence::finding::Finding;
@@ -25,10 +25,10 @@ use crate::derive::narrow::Proposal;
 use crate::derive::proof::{self, Proof};
 use crate::derive::read::analysis::Analysis;
 use crate::derive::strict::{self, StrictCalls};
-use crate::derive::{DeriveError, Options, compare, probe};
+use crate::derive::{DeriveError, Options, compare};
 use crate::judge::{self, Case, Judge, RoundId, Scrutiny, Subject};
 use crate::response_template::{Document, Engine, ResponseTemplate};
-use crate::value::{Map, Value, json};
+use crate::value::{Value, json};
 
 /// How many changed response templates are tried for each widening by recorded responses.
 const MAX_LEARNT: usize = 4096;
@@ -323,19 +323,14 @@ impl Amended {
         source: &ChatTemplateSource,
         options: &Options,
         pieces: &compare::pieces::Pieces,
-        variables: &dyn Fn(&[Value]) -> Map,
+        prompt: &dyn Fn(&[Value]) -> Option<String>,
         more: Option<&dyn Fn() -> bool>,
     ) -> Result<(), DeriveError> {
         let recorded = &options.responses;
         let prompts = recorded.iter().map(|recorded| match &recorded.prefix {
             Some(prefix) => vec![prefix.clone()],
             None => {
-                let prompt = prompt(
-                    source,
-                    options.clock_or_some_day(),
-                    &recorded.tools,
-                    variables,
-                );
+                let prompt = prompt(&recorded.tools);
                 prompt.into_iter().chain([String::new()]).collect()
             }
         });
@@ -575,25 +570,4 @@ impl Amended {
         }
         Ok(())
     }
-}
-
-/// The prompt that the chat template renders for one question.
-fn prompt(
-    source: &ChatTemplateSource,
-    clock: Option<Clock>,
-    tools: &[Value],
-    variables: &dyn Fn(&[Value]) -> Map,
-) -> Option<String> {
-    let message = [("role", "user"), ("content", probe::USER)];
-    let message = message.map(|(key, text)| (key.to_owned(), Value::from(text)));
-    let input = RenderInput {
-        messages: vec![Value::Object(Map::from_iter(message))],
-        tools: (!tools.is_empty()).then(|| tools.to_vec()),
-        add_generation_prompt: true,
-        kwargs: variables(tools),
-        clock,
-        ..RenderInput::default()
-    };
-    let template = source.select(!tools.is_empty()).ok()?;
-    template.render(&input).ok()
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::marked::{Mark, Marked, Part};
 use super::{Deviation, Markers};
 use crate::derive::probe::CALLS_KEY;
-use crate::judge::Case;
+use crate::judge::{self, Case};
 use crate::response_template::ResponseTemplate;
 use crate::value::json::{self, Format};
 use crate::value::{Map, Value, python};
@@ -28,6 +28,7 @@ pub(super) fn changed(
     let text = marked.case.response.as_str();
     let message = &marked.case.message;
     let end = all.iter().find_map(end_of_plain);
+    let end = end.or(markers.behind_object);
     let end = end.filter(|end| text.trim_end_matches(python::is_space).ends_with(end));
     let (response, message) = match deviation {
         Deviation::EndMissing => (text[..text.rfind(end?)?].to_owned(), message.clone()),
@@ -96,7 +97,7 @@ pub(super) fn changed(
             message.insert(marked.reasoning.to_owned(), Value::from(quoted.as_str()));
             let behind = &text[at + own.len()..];
             (
-                format!("{}{quoted}{behind}", &text[..at]),
+                judge::between(&text[..at], &quoted, behind),
                 Value::Object(message),
             )
         }

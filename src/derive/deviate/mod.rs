@@ -205,6 +205,8 @@ pub(in crate::derive) struct Markers<'a> {
     pub(in crate::derive) ends: &'a [String],
     /// The markers of the chat template.
     pub(in crate::derive) pieces: &'a Pieces,
+    /// The marker behind an answer that is one JSON object. No delimiter has it.
+    pub(in crate::derive) behind_object: Option<&'a str>,
 }
 
 /// Tries all deviations on what was proved. `reasoning` is the field that the reasoning goes to.

@@ -291,6 +291,7 @@ fn report_of_two_tags() -> Option<String> {
         Markers {
             ends: &[],
             pieces: &Pieces::of([], []),
+            behind_object: None,
         },
         &template,
     );

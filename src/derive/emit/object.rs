@@ -58,9 +58,10 @@ fn calls_at(
         Body::Array(_) => ("\\[\\s*\\{", "\\]"),
         _ => ("\\{", "\\}"),
     };
-    let end = match object.end.trim() {
-        "" => format!("(?:\\n|{text_end})"),
-        end => text::escape_loosely(end),
+    let end = match object.marker_behind() {
+        None => format!("(?:\\n|{text_end})"),
+        // An engine that stops at the end token keeps it to itself.
+        Some(end) => format!("(?:{}|{text_end})", text::escape_loosely(end)),
     };
     let follows = object.after_calls.iter().map(|next| match next {
         Some(next) => format!("(?=,\\s*{})", key_pattern(next)),

@@ -156,6 +156,7 @@ pub fn inspect(source: &ChatTemplateSource, options: &Options) -> Inspection {
         .map(|(name, template)| {
             let alone = ChatTemplateSource {
                 templates: vec![("default".to_owned(), template.clone())],
+                broken: Vec::new(),
                 ..source.clone()
             };
             let answers = answers(&alone, options);

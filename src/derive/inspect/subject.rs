@@ -38,8 +38,13 @@ impl<'l> Subject<'l> {
         }
     }
 
-    /// A conversation of these messages, their contents in the form that the template takes.
+    /// A conversation of these messages, their contents in the form that the template takes, behind the message with which conversations have to begin.
     pub(super) fn talk(&self, tools: bool, messages: impl IntoIterator<Item = Value>) -> Context {
+        let mut messages: Vec<Value> = messages.into_iter().collect();
+        let begins = messages.first().and_then(role);
+        if !matches!(begins, Some("system" | "developer")) {
+            messages.splice(0..0, self.renderer.opening());
+        }
         self.talk_as_is(
             tools,
             messages.into_iter().map(|message| self.divided(message)),

@@ -13,7 +13,7 @@
 //! Where several markers end a turn, an engine that stops at the last keeps it to itself, and the response ends with the others: `<say>Hi</say></all>`
 //! before `<eos>`. They would be content, and right behind what closes a part, at the end of all, the first markers of what ends the turn close it as well.
 //!
-//! There are at most seven proposals, each with a proof.
+//! There are at most nine proposals, each with a proof.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
 use crate::value::{Value, json, python};
 
 /// How many proposals are proved.
-const MAX_PROVED: usize = 4;
+const MAX_PROVED: usize = 6;
 
 /// How many answers each part of a marker is tried in.
 const SAID: usize = 4;

@@ -12,7 +12,8 @@
 
 use super::{CALLS_KEY, reads_as_before, split};
 use crate::derive::compare::pattern::{
-    NAMED, SPACE, grouped, looks_around, optional_beginning, without_captures,
+    NAMED, SPACE, enclosed, grouped, looks_around, optional_beginning, without_captures,
+    without_references,
 };
 use crate::judge::{Case, Scrutiny};
 use crate::pattern::Pattern;
@@ -32,12 +33,13 @@ pub(in crate::derive) fn opened_at_their_body(
     let open = split::source(field.open.as_ref()?);
     let (section, own) = optional_beginning(&open);
     let own = own.strip_suffix(SPACE).unwrap_or(own);
-    if own.is_empty() || looks_around(own) {
+    if own.is_empty() || looks_around(&without_guards(own)) {
         return None;
     }
     // An opening with a name in it that stands there twice begins one call.
     let is_around_name = own.contains(NAMED) && !own.ends_with(')');
-    let again = is_around_name.then(|| without_captures(&format!("{section}{own}")));
+    let whole = format!("{section}{own}");
+    let again = is_around_name.then(|| without_captures(&without_references(&whole, &whole)?));
     let again = again.flatten().map(|whole| format!("|{whole}"));
     let again = again.unwrap_or_default();
     let ahead = format!("{section}{}{SPACE}(?={body}{again})", grouped(own));
@@ -48,8 +50,24 @@ pub(in crate::derive) fn opened_at_their_body(
     reads_as_before(engines, document, &changed, others, scrutiny).then_some(changed)
 }
 
+/// The opening of a call without what says before its name that it is no other marker: `<(?!think>)NAME>` becomes `<NAME>`.
+fn without_guards(own: &str) -> String {
+    let Some((before, named)) = own.find(NAMED).map(|at| own.split_at(at)) else {
+        return own.to_owned();
+    };
+    let mut before = before;
+    while let Some(at) = before
+        .rfind("(?!")
+        .filter(|at| enclosed(&before[*at..], "(?!").is_some())
+    {
+        before = &before[..at];
+    }
+    format!("{before}{named}")
+}
+
 #[cfg(test)]
 mod tests {
+    use super::without_guards;
     use crate::chat_template;
     use crate::derive::{Derivation, Options, derive};
     use crate::parser::parse_response;
@@ -154,6 +172,27 @@ mod tests {
             let read = read(&derived, &format!("{response}{call}"));
             assert_eq!(read, (said.to_owned(), 1), "{response}");
         }
+    }
+
+    /// Where calls and a reasoning have the same signs around a name, that a call has another name is no part of what opens it.
+    #[test]
+    fn a_name_that_is_not_the_reasonings_is_asked_for_a_body() {
+        for (own, expected) in [
+            ("<<(?!think>>)(?P<name>\\w+)>>", "<<(?P<name>\\w+)>>"),
+            ("<(?!a>)(?!b>)(?P<name>\\w+)", "<(?P<name>\\w+)"),
+            ("<call>(?!x)", "<call>(?!x)"),
+        ] {
+            assert_eq!(without_guards(own), expected);
+        }
+        let call =
+            "<{{ c.function.name }}>{{ c.function.arguments | tojson }}</{{ c.function.name }}>";
+        let derived = derived(call, ["", ""], &[]);
+        let said = "An <i> and a <b>.";
+        assert_eq!(
+            read(&derived, &format!("{said}<end>")),
+            (said.to_owned(), 0)
+        );
+        assert_eq!(read(&derived, "Go.<f>{\"a\": 1}</f><end>").1, 1);
     }
 
     /// A text may name a whole opening; a call whose opening stands there twice is one call.

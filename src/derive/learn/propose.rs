@@ -114,6 +114,7 @@ impl Seen<'_> {
         for spot in &self.read.spots {
             self.of_spot(document, spot, &mut edits);
         }
+        edits.extend(self.around(document));
         // What stands around a name is learnt as one sequence of parts where it can be: it reads combinations that nobody has seen.
         let has_heads = edits.iter().any(|edit| edit.head().is_some());
         let spellings = self.spellings(base).into_iter();
@@ -136,6 +137,51 @@ impl Seen<'_> {
         edits.retain(|edit| !varying.iter().any(|text| edit.has(text)));
         self.ids(&mut edits);
         edits
+    }
+
+    /// Proposes other delimiters for each text that is expected in one field and was read as a part of another: what stands around it there.
+    fn around(&self, document: &Document) -> Vec<Edit> {
+        let expected = self.recorded.expected.as_ref().and_then(Value::as_object);
+        let texts = |message: &Map| -> Vec<(String, String)> {
+            let texts = message.iter().filter_map(|(key, value)| {
+                let text = value.as_str().filter(|text| !text.trim().is_empty())?;
+                Some((key.to_string(), text.to_owned()))
+            });
+            texts.collect()
+        };
+        let wanted = expected.map(texts).unwrap_or_default();
+        let read = texts(&self.read.message);
+        let is_delimited = |key: &str| {
+            let field = document.fields.get(key);
+            field.is_some_and(|field| field.open.is_some() && field.close.is_some())
+        };
+        let mut edits = Vec::new();
+        for (key, text) in wanted.iter().filter(|(key, _)| is_delimited(key)) {
+            for (other, whole) in read.iter().filter(|(other, _)| other != key) {
+                let Some((before, behind)) = whole.split_once(text.as_str()) else {
+                    continue;
+                };
+                let own = wanted.iter().find(|(key, _)| key == other);
+                let own = own.and_then(|(_, text)| behind.find(text.as_str()));
+                let behind = &behind[..own.unwrap_or(behind.len())];
+                let [open, close] =
+                    [before, behind].map(|text| text.trim_matches(python::is_space));
+                // Where one of them is known, the other is proposed alone.
+                let is_known = widening::opened_with(document, open).contains(&key.as_str())
+                    || widening::begins_close(document, key, close);
+                if !is_known && self.is_delimiter(open) && self.is_delimiter(close) {
+                    let close = close.to_owned();
+                    edits.push(Edit::open(key, open, How::Around { close }));
+                }
+            }
+        }
+        edits
+    }
+
+    /// Returns true if a text that stands beside one that is expected may be a delimiter: it is one word, or mostly constants of the chat template.
+    fn is_delimiter(&self, text: &str) -> bool {
+        let is_word = !text.contains(python::is_space);
+        !text.is_empty() && (is_word || self.constants.weigh(text).0 * 2 <= text.len())
     }
 
     /// The ways to spell what renders have between the parts of the message: of the one that is expected, or else of the calls that are not read.

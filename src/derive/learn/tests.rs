@@ -366,6 +366,16 @@ fn a_reasoning_that_no_render_shows_is_learnt_with_its_message() {
 }
 
 #[test]
+fn other_delimiters_of_a_reasoning_are_learnt_together() {
+    let expected = r#"{"reasoning_content": "It rains.", "content": "Hi."}"#;
+    let response = "@muse\nIt rains.\n@mused\nHi.@stop\n";
+    let (derivation, report) = from(&[recorded(response, Some(expected))]);
+    assert_eq!(report.right, 1, "{report:?}");
+    let read = message(&derivation, "@owl\n", "@muse\nI go.\n@mused\nYes.@stop");
+    assert!(read.contains(r#""reasoning_content": "I go.""#), "{read}");
+}
+
+#[test]
 fn prose_beside_what_is_expected_is_no_marker() {
     let expected = r#"{"role": "assistant", "content": "Yes."}"#;
     let (derivation, report) = from(&[recorded(

@@ -55,6 +55,11 @@ pub(super) enum How {
     Spelled(Box<Spelling>),
     /// Values that are no JSON are texts, which the tools' schemas type.
     Lax,
+    /// The region may as well stand between the text and this one.
+    Around {
+        /// The text that closes the region; the edit's own text opens it.
+        close: String,
+    },
     /// The call's id is a member of its object.
     IdMember,
     /// The call's id is its name and some text around that.
@@ -104,6 +109,7 @@ impl Edit {
     pub(super) fn has(&self, text: &str) -> bool {
         match &self.how {
             How::Head { between } if between.contains(text) => true,
+            How::Around { close } if close.contains(text) => true,
             How::Spelled(spelling) => spelling.has(text),
             _ => self.text.contains(text),
         }
@@ -123,6 +129,7 @@ impl Edit {
             How::Also => 0,
             How::Beside | How::AtEnd | How::From => 1,
             How::Head { between } => between.len(),
+            How::Around { close } => close.len(),
             How::Spelled(spelling) => spelling.size(),
             How::Before(_)
             | How::BeforeUnclosed(_)
@@ -135,6 +142,12 @@ impl Edit {
 
     /// The document with the change; `None` where it cannot be made.
     pub(super) fn apply(&self, document: &Document) -> Option<Document> {
+        if let How::Around { close } = &self.how {
+            let open = Self::open(&self.field, &self.text, How::Also);
+            let close = Self::close(&self.field, close, How::Also);
+            let changed = close.apply(&open.apply(document)?)?;
+            return Some(close.unless_closed(document, changed));
+        }
         let before = match &self.how {
             How::Before(other) | How::BeforeUnclosed(other) => {
                 Some(source(document.fields.get(other)?.open.as_ref()?))
@@ -170,6 +183,23 @@ impl Edit {
         let now = self.widened(delimiter.as_ref()?, before.as_deref())?;
         *delimiter = Some(now);
         Some(changed)
+    }
+
+    /// Lets the text of the edit close the field, too, wherever a pattern looks ahead over text in which nothing closes it.
+    fn unless_closed(&self, was: &Document, mut document: Document) -> Document {
+        let close = self.delimiter(was).map(source).unwrap_or_default();
+        let first = alternatives(&close).into_iter().next().unwrap_or_default();
+        let marker = first.trim_end_matches("\\s*");
+        let also = slot::pattern(&slot::of_made_up(&self.text));
+        let (unless, either) = (format!("(?!{marker})"), format!("(?!{marker}|{also})"));
+        for field in document.fields.values_mut() {
+            for delimiter in [&mut field.open, &mut field.close].into_iter().flatten() {
+                if let Delimiter::Pattern(pattern) = delimiter {
+                    *pattern = pattern.replace(&unless, &either);
+                }
+            }
+        }
+        document
     }
 
     fn delimiter_mut<'f>(&self, field: &'f mut FieldDocument) -> &'f mut Option<Delimiter> {
@@ -245,7 +275,11 @@ impl Edit {
                 let is_rest = Pattern::regex(rest).is_ok() && is_whole(lead);
                 is_rest.then(|| Delimiter::pattern(format!("(?:{lead})?{rest}")))
             }
-            How::Spelled(_) | How::Lax | How::IdMember | How::IdAround { .. } => None,
+            How::Spelled(_)
+            | How::Lax
+            | How::IdMember
+            | How::IdAround { .. }
+            | How::Around { .. } => None,
             How::Before(_) => {
                 let next = format!("(?={})", without_captures(before?)?);
                 Some(Delimiter::pattern(either(&source(delimiter), &next)))
@@ -320,6 +354,10 @@ impl Edit {
                 How::Lax => {
                     "values that are no JSON are texts, which the tools' schemas type".to_owned()
                 }
+                How::Around { close } => format!(
+                    "{shown} opens it as well, and {} closes it",
+                    json::quote(close)
+                ),
                 How::IdMember => format!("a call's member {shown} is its id"),
                 How::IdAround { behind } => format!(
                     "a call's id is its name with {shown} before it and {} behind it",

@@ -6,9 +6,10 @@
 
 use super::places::Place;
 use crate::derive::compare::pattern::{
-    SPACE, alternatives, either_of, enclosed, optional_beginning,
+    SPACE, UP_TO_TWICE, alternatives, either_of, enclosed, optional_parts,
 };
-use crate::derive::compare::text::is_part_of_word;
+use crate::derive::compare::text::{self, is_part_of_word};
+use crate::pattern::Pattern;
 
 /// The condition that a line begins.
 const LINE: &str = "(?<![^\\n])";
@@ -70,6 +71,9 @@ pub(super) fn stricter(source: &str, places: &[Place<'_>]) -> Vec<(String, &'sta
         });
         all.push((pattern, "with the markers before it that models leave out"));
     }
+    if let Some(pattern) = behind_its_like(source, &taken) {
+        all.push((pattern, "behind the marker of its section, or another call"));
+    }
     // Of several calls only the first stands right behind the marker of their section.
     let pattern = changed(source, |way| match first_marker(way) {
         Some(marker) => format!("{way}(?<={marker}.*)"),
@@ -130,10 +134,11 @@ fn begins_line(text: &str) -> bool {
 
 /// Returns the marker at the beginning of a pattern that is missing in some places: `<c>` in `(?:<c>\\s*)?f` and in `(?:<c>|(?<=\\}),)f`.
 fn first_marker(way: &str) -> Option<String> {
-    let own = way.strip_prefix(SPACE).unwrap_or(way);
+    let own = without_conditions(way);
     let mut ends = own.match_indices(')').map(|(at, _)| &own[..at + 1]);
     let group = ends.find(|group| enclosed(group, "(?:").is_some())?;
-    let is_missing = own[group.len()..].starts_with('?');
+    let behind = &own[group.len()..];
+    let is_missing = behind.starts_with('?') || behind.starts_with(UP_TO_TWICE);
     let ways = alternatives(group);
     let first = ways.first().filter(|_| is_missing || ways.len() > 1)?;
     let mut marker = first.as_str();
@@ -141,6 +146,50 @@ fn first_marker(way: &str) -> Option<String> {
         marker = shorter;
     }
     (!marker.is_empty() && !marker.contains("(?")).then(|| marker.to_owned())
+}
+
+/// How many characters are looked back at for what ends the call before.
+const MAX_END: usize = 8;
+
+/// Returns the pattern in which the first group may be missing only behind what ends the call before: `(?:\\[\\s*|(?<=\\}\\s{0,64},?\\s{0,64}))\\{` for
+/// `(?:\\[\\s*)?\\{`. `None` where it is missing elsewhere, or nothing ends all calls alike. The last character of several may be missing, as what parts calls may.
+fn behind_its_like(source: &str, places: &[&Place<'_>]) -> Option<String> {
+    let [way] = alternatives(source).try_into().ok()?;
+    let way: String = way;
+    let group = *optional_groups(&way).first()?;
+    let (start, _) = way.split_once(group)?;
+    let required = required(group)?;
+    let marker = Pattern::regex(&format!("\\A\\s*{required}")).ok()?;
+    let is_marked = |place: &&&Place<'_>| {
+        let own = &place.response[place.span.clone()];
+        matches!(marker.search(own, 0), Ok(Some(_)))
+    };
+    let mut ends: Option<Vec<char>> = None;
+    for place in places.iter().filter(|place| !is_marked(place)) {
+        if place.free_from != place.span.start {
+            return None;
+        }
+        let before = text_before(place).chars().rev();
+        let signs = before.filter(|c| !c.is_whitespace());
+        let signs = signs.take_while(|c| !is_part_of_word(*c)).take(MAX_END);
+        let signs: Vec<char> = signs.collect();
+        ends = Some(match ends {
+            Some(known) => {
+                let both = known.into_iter().zip(signs);
+                both.take_while(|(a, b)| a == b).map(|(a, _)| a).collect()
+            }
+            None => signs,
+        });
+    }
+    let ends = ends.filter(|ends| !ends.is_empty())?;
+    let is_one = ends.len() == 1;
+    let behind = ends.iter().enumerate().rev().map(|(at, sign)| {
+        let maybe = if at == 0 && !is_one { "?" } else { "" };
+        format!("{}{maybe}\\s{{0,64}}", text::escape(&sign.to_string()))
+    });
+    let behind: String = behind.collect();
+    let rest = &way[start.len() + group.len()..];
+    Some(format!("{start}(?:{required}|(?<={behind})){rest}"))
 }
 
 /// Returns true if nothing but white space follows the delimiter in its line.
@@ -166,20 +215,23 @@ fn changed(source: &str, change: impl Fn(&str) -> String) -> String {
     either_of(ways.collect()).unwrap_or_default()
 }
 
-/// The groups at the beginning of a pattern that may be missing, each with its question mark.
-fn optional_groups(way: &str) -> Vec<&str> {
+/// The pattern without the white space and the condition that a line begins before it.
+fn without_conditions(way: &str) -> &str {
     let own = way.strip_prefix(SPACE).unwrap_or(way);
-    let (mut rest, _) = optional_beginning(own);
-    let mut groups = Vec::new();
-    while !rest.is_empty() {
-        let ends = rest.match_indices(")?").map(|(at, _)| at + 1);
-        let mut ends = ends.filter(|end| enclosed(&rest[..*end], "(?:").is_some());
-        let Some(end) = ends.next() else { break };
-        let (group, behind) = rest.split_at(end + 1);
-        groups.push(group);
-        rest = behind;
+    own.strip_prefix(LINE).unwrap_or(own)
+}
+
+/// Returns the group without the quantifier by which it may be missing.
+fn required(group: &str) -> Option<String> {
+    match group.strip_suffix(UP_TO_TWICE) {
+        Some(group) => Some(format!("{group}{{1,2}}")),
+        None => group.strip_suffix('?').map(str::to_owned),
     }
-    groups
+}
+
+/// The groups at the beginning of a pattern that may be missing, each with its quantifier.
+fn optional_groups(way: &str) -> Vec<&str> {
+    optional_parts(without_conditions(way))
 }
 
 /// The pattern in which the group of that number may not be missing, of those at its beginning that may.
@@ -188,13 +240,15 @@ fn with_groups(way: &str, number: usize) -> String {
     let Some(group) = groups.get(number) else {
         return way.to_owned();
     };
-    let start = way.len() - way.strip_prefix(SPACE).unwrap_or(way).len();
+    let start = way.len() - without_conditions(way).len();
     let at = start
         + groups[..number]
             .iter()
             .map(|group| group.len())
             .sum::<usize>();
-    let required = &group[..group.len() - 1];
+    let Some(required) = required(group) else {
+        return way.to_owned();
+    };
     format!("{}{required}{}", &way[..at], &way[at + group.len()..])
 }
 
@@ -261,5 +315,25 @@ mod tests {
             &[("<c>a", "<c>a"), ("}---a", "---a")],
         );
         assert_eq!(found, ["(?:<c>|(?<=\\})---)a(?<=<c>.*)"]);
+    }
+
+    #[test]
+    fn what_parts_calls_may_stand_for_the_marker_of_their_list() {
+        assert_eq!(
+            first_marker("(?<![^\\n])(?:<c>\\s*)?a").as_deref(),
+            Some("<c>")
+        );
+        let source = "(?:\\[\\s*)?<";
+        let mut places = at_texts(&[("so [<", "[<"), ("(a)}, <", "<"), ("[b]}, <", "<")]);
+        assert_eq!(
+            behind_its_like(source, &places.iter().collect::<Vec<_>>()),
+            None
+        );
+        for place in &mut places {
+            place.free_from = place.span.start;
+        }
+        let found = behind_its_like(source, &places.iter().collect::<Vec<_>>());
+        let expected = "(?:(?:\\[\\s*)|(?<=\\}\\s{0,64},?\\s{0,64}))<";
+        assert_eq!(found.as_deref(), Some(expected));
     }
 }

@@ -310,7 +310,8 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
         ends_content: false,
     }));
     if turn_end.marker().is_empty() && turn_end.before_next.is_empty() {
-        turn_end.next_begin = turn_end::next_begin(renderer, &user, &after_tool);
+        turn_end.next_begin =
+            turn_end::next_begin(renderer, &user, &after_tool, &call_before_result());
     }
     if let Some(calls) = &calls.calls {
         let call = call_before_result();

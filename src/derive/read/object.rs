@@ -14,7 +14,7 @@ use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
 use crate::judge::slot::Slot;
-use crate::value::{Map, Value, json};
+use crate::value::{Map, Value, json, python};
 
 /// The keys of an answer that is one JSON object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,14 @@ pub(in crate::derive) struct AnswerObject {
     pub(in crate::derive) after_calls: Vec<Option<String>>,
     /// The text behind the object.
     pub(in crate::derive) end: String,
+}
+
+impl AnswerObject {
+    /// Returns the marker behind the object, without the white space around it; `None` where there is none.
+    pub(in crate::derive) fn marker_behind(&self) -> Option<&str> {
+        let marker = self.end.trim_matches(python::is_space);
+        (!marker.is_empty()).then_some(marker)
+    }
 }
 
 /// The facts that were found about answers that are one JSON object.
@@ -67,9 +75,14 @@ pub(in crate::derive) fn read(
     let reasoning = thinking
         .as_ref()
         .and_then(|thinking| key_of(thinking, probe::REASONING));
-    let calls = standard
-        .spellings()
-        .find_map(|dialect| calls(renderer, tooled, dialect));
+    // An answer with nothing but a reasoning must render, too, where there may be one.
+    let silent = Assistant::default().thinking(probe::REASONING);
+    let bears_silence = |dialect: &Dialect| {
+        reasoning.is_none() || renderer.raw(&context.and(dialect.write(&silent))).is_ok()
+    };
+    let (first, last): (Vec<Dialect>, Vec<Dialect>) = standard.spellings().partition(bears_silence);
+    let mut spellings = first.into_iter().chain(last);
+    let calls = spellings.find_map(|dialect| calls(renderer, tooled, dialect));
     if reasoning.is_none() && calls.is_none() {
         return None;
     }

@@ -34,6 +34,7 @@ fn analysis_of(
         clock: None,
         steps: &steps,
         parts: requirements.parts,
+        opening: requirements.opening,
         variables: &variables,
         thorough: false,
         extent: crate::judge::Extent::ALL,

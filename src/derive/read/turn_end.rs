@@ -96,10 +96,14 @@ pub(in crate::derive) fn read(
 
 /// Reads what begins the messages that may follow the model's turn: that of a user behind an answer, and in `after_tool` that of a tool. Where nothing ends a
 /// turn, the model writes what begins the next, and engines stop there. What people write every day is left out, such as a colon.
+///
+/// A marker may begin all results of a turn, and another one each of them, right behind it. The model writes the first. What stands before a second result of
+/// `call` tells the two apart.
 pub(in crate::derive) fn next_begin(
     renderer: &Renderer<'_>,
     user: &Context,
     after_tool: &Context,
+    call: &Call,
 ) -> Vec<[String; 2]> {
     let mut found: Vec<[String; 2]> = Vec::new();
     let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
@@ -120,10 +124,21 @@ pub(in crate::derive) fn next_begin(
         let Some((begun, _)) = begun.and_then(|begun| begun.split_once(text)) else {
             continue;
         };
+        let of_each = match text {
+            probe::TOOL_RESULT => before_each_result(renderer, after_tool, call, begun),
+            _ => 0,
+        };
+        let of_all = begun[..begun.len() - of_each].trim();
         let first = renderer.pieces.tokens(begun).first().copied();
         let is_marker =
             |first: &&str| renderer.pieces.is_one(first) && !judge::is_said_every_day(first);
-        let Some((lead, rest)) = first.filter(is_marker).and_then(|first| {
+        // Both may be one piece, since the first never stands alone.
+        let first = first.filter(is_marker).map(|first| {
+            let is_split = of_each > 0 && !of_all.is_empty() && first.starts_with(of_all);
+            let is_split = is_split && !judge::is_said_every_day(of_all);
+            if is_split { of_all } else { first }
+        });
+        let Some((lead, rest)) = first.and_then(|first| {
             let end = begun.find(first)? + first.len();
             Some(begun.split_at(end))
         }) else {
@@ -133,6 +148,23 @@ pub(in crate::derive) fn next_begin(
         found.extend((!found.contains(&one)).then_some(one));
     }
     found
+}
+
+/// Returns how many bytes of the text that stands before the first result of a tool stand before each of them.
+fn before_each_result(
+    renderer: &Renderer<'_>,
+    after_tool: &Context,
+    call: &Call,
+    begun: &str,
+) -> usize {
+    let again = after_tool.and(probe::tool_result(call, probe::USER_AGAIN));
+    let full = renderer.history(&again).unwrap_or_default();
+    let between = full
+        .split_once(probe::USER_AGAIN)
+        .and_then(|(full, _)| full.rsplit_once(probe::TOOL_RESULT));
+    between.map_or(0, |(_, between)| {
+        renderer.pieces.shared_constants(begun, between)
+    })
 }
 
 /// Returns the marker that ends a turn of calls where a tool's result follows, if the turn ends otherwise there than at the end of the conversation: a chat

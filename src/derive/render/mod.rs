@@ -2,7 +2,7 @@
 //! rendered before.
 //!
 //! - [`renderer`] makes and renders the variants of a [`conversation`], [`cache`] keeps the renders, [`cost`] counts them;
-//! - [`open`] opens a chat template; [`requirements`] says what it cannot do without;
+//! - [`open`] opens a chat template; [`requirements`] says what it cannot do without, and `question` makes the plainest conversations that meet it;
 //! - [`unasked`] finds a generation prompt that nobody asked for, [`trailer`] what is written after the last message, [`cutting`] where
 //!   a template cuts an answer, and [`varying`] the parts of its own texts that differ from render to render.
 
@@ -11,6 +11,7 @@ pub(in crate::derive) mod conversation;
 pub(in crate::derive) mod cost;
 pub(in crate::derive) mod cutting;
 mod opening;
+mod question;
 pub(in crate::derive) mod renderer;
 pub(in crate::derive) mod requirements;
 mod trailer;

@@ -2,7 +2,7 @@
 
 use super::renderer::Renderer;
 use super::requirements::{Given, Requirements};
-use crate::chat_template::{ChatTemplateSource, Clock, RenderError, Rules};
+use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
 use crate::derive::probe::{self, Assistant, Dialect};
 
 /// How many settings of variables are tried.
@@ -36,10 +36,15 @@ pub(in crate::derive) fn open(
 ///
 /// The limit that the render of a single user message ran into. No requirement is asked for by that, and each try would take as long again.
 fn requirements(renderer: &Renderer<'_>) -> Result<Requirements, RenderError> {
+    let opening = opening(renderer)?;
+    let variables = match opening {
+        Some(_) => Vec::new(),
+        None => variables(renderer)?,
+    };
     let mut requirements = Requirements {
-        parts: false,
-        rules: Rules::default(),
-        variables: variables(renderer)?,
+        opening,
+        variables,
+        ..Requirements::default()
     };
     requirements.parts = !shows_texts(renderer, &requirements) && {
         requirements.parts = true;
@@ -51,12 +56,31 @@ fn requirements(renderer: &Renderer<'_>) -> Result<Requirements, RenderError> {
 /// Returns true if a render of a conversation has the texts of its messages in it.
 fn shows_texts(renderer: &Renderer<'_>, requirements: &Requirements) -> bool {
     let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
-    let context = renderer.user(false).and(answer);
+    let context = renderer.user_wanting(requirements, false).and(answer);
     let rendered = renderer.render_wanting(requirements, &context, false);
     rendered.is_ok_and(|text| {
         let mut words = [probe::USER, probe::CONTENT].iter();
         words.all(|one| text.contains(one))
     })
+}
+
+/// The role of the message without which a user's message cannot be rendered; `None` where it can, or that does not help.
+fn opening(renderer: &Renderer<'_>) -> Result<Option<&'static str>, RenderError> {
+    let renders = |opening| {
+        let requirements = Requirements {
+            opening,
+            ..Requirements::default()
+        };
+        let context = renderer.user_wanting(&requirements, false);
+        renderer.render_wanting(&requirements, &context, true)
+    };
+    match renders(None) {
+        Ok(_) => return Ok(None),
+        Err(limit @ RenderError::Limit { .. }) => return Err(limit),
+        Err(_) => {}
+    }
+    let mut roles = ["system", "developer"].into_iter();
+    Ok(roles.find(|role| renders(Some(role)).is_ok()))
 }
 
 /// The variables that a single user message cannot be rendered without.

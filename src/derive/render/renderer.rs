@@ -45,7 +45,7 @@ pub(in crate::derive) struct Renderer<'a> {
     /// The renders that are kept.
     cache: RenderCache,
     /// The tools that the calls of the probes call.
-    tools: Rc<[Value]>,
+    pub(super) tools: Rc<[Value]>,
     /// The constants at which the template cuts an answer, once they were looked for.
     cutting: OnceCell<Cutting>,
     /// The texts that were printed of each list of tools.
@@ -203,16 +203,6 @@ impl<'a> Renderer<'a> {
         // The ends of conversations were decided before; with other candidates they may be others.
         let mut added = self.added.borrow_mut();
         added.retain(|(_, added)| !added.is_asked);
-    }
-
-    /// The plainest context: one user message, with tools if they are asked for or the template cannot do without.
-    pub(in crate::derive) fn user(&self, tools: bool) -> Context {
-        let tools = (tools && self.with_tools) || !self.without_tools;
-        Context {
-            history: vec![probe::message("user", probe::USER)],
-            tools: tools.then(|| self.tools.clone()),
-            kwargs: Map::new(),
-        }
     }
 
     pub(in crate::derive) fn prompt(&self, context: &Context) -> Result<String, RenderError> {

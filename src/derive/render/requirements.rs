@@ -1,5 +1,5 @@
-//! Requirements of a chat template, without which it renders nothing: content as a list of parts instead of a text, and variables that it
-//! cannot do without: the tools, in another place or in another shape, or one of a few words, such as an effort that has to be `low` or `high`.
+//! Requirements of a chat template, without which it renders nothing: content as a list of parts instead of a text, a system message in front, and variables
+//! that it cannot do without: the tools, in another place or in another shape, or one of a few words, such as an effort that has to be `low` or `high`.
 
 use crate::chat_template::{Inputs, RenderInput, Rules};
 use crate::derive::evidence::finding::Finding;
@@ -11,6 +11,8 @@ use crate::value::{Map, Value, json};
 pub(in crate::derive) struct Requirements {
     /// True if a message's content has to be a list of parts.
     pub(in crate::derive) parts: bool,
+    /// The role of the message with which every conversation has to begin.
+    pub(in crate::derive) opening: Option<&'static str>,
     /// The rules by which it renders calls.
     pub(in crate::derive) rules: Rules,
     /// The variables without which it does not render.
@@ -73,6 +75,12 @@ impl Requirements {
             findings.push(Finding::info(
                 "content-as-parts",
                 "the chat template reads content as a list of parts only: the text of a parsed message has to be made one before it is appended",
+            ));
+        }
+        if let Some(role) = self.opening {
+            findings.push(Finding::info(
+                "wants-system-message",
+                format!("the chat template renders no conversation that does not begin with a {role} message, so each that was rendered begins with one"),
             ));
         }
         if self.rules.keep_nulls {

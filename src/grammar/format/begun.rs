@@ -20,6 +20,8 @@ pub(crate) enum Begun {
         pending: usize,
         /// True if reasoning is behind.
         reasoned: bool,
+        /// True if it has a text.
+        thought: bool,
         /// The fields of which a region is behind, a bit each.
         written: u64,
     },
@@ -35,7 +37,7 @@ impl Format {
         let passed = delimiters(template, prefix, "", &[])?;
         let implicit = template.implicit();
         let (mut from, mut at) = (GraphNode::Start, 0);
-        let mut reasoned = false;
+        let (mut reasoned, mut thought) = (false, false);
         let mut written_fields = 0;
         for region in regions(&passed, implicit, text.len()) {
             let body = &text[region.body.clone()];
@@ -74,7 +76,10 @@ impl Format {
                 });
             }
             written_fields |= super::bit(region.field);
-            reasoned |= matches!(&self.states[state].kind, Kind::Text(text) if !text.is_content);
+            let is_reasoning =
+                matches!(&self.states[state].kind, Kind::Text(text) if !text.is_content);
+            reasoned |= is_reasoning;
+            thought |= is_reasoning && !body.trim().is_empty();
             (from, at) = (GraphNode::State(state), region.body.end);
         }
         let written = &text[at..];
@@ -104,6 +109,7 @@ impl Format {
             edges,
             pending: written.len(),
             reasoned,
+            thought,
             written: written_fields,
         })
     }

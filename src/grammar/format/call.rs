@@ -170,6 +170,7 @@ pub(super) fn read(
             span,
             atom: Atom::Args(shape),
         });
+        holes.extend(holes_of_close(call, text, region.close.clone()));
         return Ok(vec![stretch(region, (text, spaces), holes, seen)]);
     }
     let (value, places) = json::parse_with_places(inner)
@@ -327,6 +328,31 @@ fn holes_of_open(field: &Field, text: &str, start: usize) -> Result<Vec<Hole>, S
         Some(span) => with_id(holes, span, text, start),
         None => holes,
     })
+}
+
+/// Returns the holes of what closes a call: its name and its id, where they stand there once more, as in `</f>`.
+fn holes_of_close(call: &Value, text: &str, close: Range<usize>) -> Vec<Hole> {
+    let name = call
+        .get("function")
+        .and_then(|function| function.get("name"));
+    let values = [
+        (name, Atom::Name),
+        (
+            call.get("id"),
+            Atom::Run {
+                chars: id_chars(),
+                min: 1,
+                max: Some(64),
+            },
+        ),
+    ];
+    let holes = values.into_iter().filter_map(|(value, atom)| {
+        let value = value?.as_str().filter(|value| !value.is_empty())?;
+        let at = close.start + text.get(close.clone())?.find(value)?;
+        let span = at..at + value.len();
+        Some(Hole { span, atom })
+    });
+    holes.collect()
 }
 
 /// The holes, those of the id as one with the fixed text that belongs to it.

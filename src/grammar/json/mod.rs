@@ -242,7 +242,10 @@ impl JsonWriter<'_> {
             "null" => self.literal(&Value::Null),
             "object" => self.object(schema, depth),
             "array" => self.array(schema, depth),
-            _ => self.any(),
+            _ => {
+                self.ignore(&format!("type: {name}"));
+                self.any()
+            }
         }
     }
 

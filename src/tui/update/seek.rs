@@ -104,10 +104,8 @@ fn event(state: &mut State, direction: Direction) {
     let target = match (chosen, direction) {
         (None, Direction::Forward) => Some(0),
         (Some(chosen), Direction::Forward) => Some(chosen + 1),
-        // From a place between two events back to the last one that has happened.
-        (Some(chosen), Direction::Back) if !known && !is_just_complete(state, chosen) => {
-            Some(chosen)
-        }
+        // From a place between two events back to the last one that has happened. One that is under way has not.
+        (Some(chosen), Direction::Back) if !known && is_before(state, chosen) => Some(chosen),
         (Some(chosen), Direction::Back) => chosen.checked_sub(1),
         (None, Direction::Back) => None,
     };
@@ -117,10 +115,10 @@ fn event(state: &mut State, direction: Direction) {
     }
 }
 
-/// Returns true if the place is the one to which the entry leads.
-fn is_just_complete(state: &mut State, entry: usize) -> bool {
+/// Returns true if the entry was complete before the place.
+fn is_before(state: &mut State, entry: usize) -> bool {
     let place = state.place;
-    place_of(fine(state), entry) == Some(place)
+    place_of(fine(state), entry).is_some_and(|complete| complete < place)
 }
 
 fn place_of(timeline: &Timeline, entry: usize) -> Option<Arrival> {

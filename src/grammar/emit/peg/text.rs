@@ -65,9 +65,10 @@ pub(super) fn until(avoid: &Avoid, following: &[String]) -> Expr {
     }
 }
 
-/// A name that goes on to where this follows. It has a character at least.
+/// A name that goes on to where this follows. It has a character at least, and no line feed: otherwise it would go on from one call into the next where
+/// the first has no arguments, and something else behind its name.
 pub(super) fn name_before(stop: Expr) -> Expr {
-    one_or_more(sequence([negate(stop), any()]))
+    one_or_more(sequence([negate(stop), chars("[^\r\n]", 1, Some(1))]))
 }
 
 /// Any of what is avoided; `None` where nothing is.
