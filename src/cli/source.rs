@@ -60,6 +60,7 @@ impl SourceArgs {
     }
 
     /// The chat templates at `path`, or where it names a model of the Hub, in the folder that has its files.
+    #[cfg(feature = "http")]
     pub(crate) fn load(&self, path: &Path, folder: Option<&Path>) -> Result<Opened, Problem> {
         self.load_any(path, folder)?.whole()
     }

@@ -2,6 +2,7 @@
 
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::text;
+use crate::derive::read::arguments::{Around, Pairs, Style};
 
 /// The marker with white space between its pieces; in a pattern it may be missing.
 pub(super) fn spaced(pieces: &Pieces, marker: &str) -> String {
@@ -39,6 +40,44 @@ pub(super) fn optional_space(space: &str) -> String {
         .collect()
 }
 
+/// The argument with white space where models may put some.
+pub(super) fn spaced_argument(pieces: &Pieces, argument: &Pairs) -> Pairs {
+    let space = |around: &Around| Around {
+        between: spaced(pieces, &around.between),
+        close: spaced(pieces, &around.close),
+    };
+    let mut value: Vec<Around> = argument.value.iter().map(space).collect();
+    // White space that may stand behind what all values have behind their key may stand there before each of them.
+    let parted = value.iter().find_map(|one| {
+        let (first, rest) = one.between.split_once(' ')?;
+        let is_first = argument
+            .value
+            .iter()
+            .all(|own| own.between.starts_with(first));
+        (is_first && !first.is_empty() && !rest.is_empty()).then(|| first.to_owned())
+    });
+    for one in &mut value {
+        if let Some(rest) = parted
+            .as_ref()
+            .and_then(|first| one.between.strip_prefix(first.as_str()))
+            && rest.starts_with(|c: char| !c.is_whitespace())
+        {
+            one.between = format!("{} {rest}", &one.between[..one.between.len() - rest.len()]);
+        }
+    }
+    Pairs {
+        value,
+        style: match &argument.style {
+            Style::Json { around, is_whole } => Style::Json {
+                around: space(around),
+                is_whole: *is_whole,
+            },
+            other => other.clone(),
+        },
+        ..argument.clone()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,5 +91,30 @@ mod tests {
         assert_eq!(spaced(&pieces, ""), "");
         let pieces = Pieces::of([], ["~", "<value>"]);
         assert_eq!(spaced(&pieces, "~~~<value>"), "~~~ <value>");
+    }
+
+    #[test]
+    fn white_space_may_stand_before_each_of_several_values() {
+        let pieces = Pieces::of([], ["</key>", "<text>", "</text>"]);
+        let around = |between: &str, close: &str| Around {
+            between: between.to_owned(),
+            close: close.to_owned(),
+        };
+        let argument = Pairs {
+            open: "<key>".to_owned(),
+            order: crate::derive::read::arguments::Order::KeyFirst,
+            value: vec![
+                around("</key><text>", "</text>"),
+                around("</key><real>", "</real>"),
+                around("</key><", "/>"),
+            ],
+            separator: String::new(),
+            name_quotes: None,
+            style: Style::Text,
+            unread: crate::derive::read::unread::Unread::default(),
+        };
+        let spaced = spaced_argument(&pieces, &argument).value;
+        let between: Vec<&str> = spaced.iter().map(|one| one.between.as_str()).collect();
+        assert_eq!(between, ["</key> <text>", "</key> <real>", "</key> <"]);
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn content_args(
     behind: Option<&str>,
     choices: &Choices,
 ) -> Map {
-    let spaced = spaced(pieces, argument);
+    let spaced = loose::spaced_argument(pieces, argument);
     let pattern = match argument.order {
         Order::KeyFirst => {
             let reading = Reading {
@@ -55,25 +55,6 @@ pub(super) fn content_args(
 /// `json` as the parser of a value, with these arguments.
 fn json_parser<const N: usize>(args: [(&str, Value); N]) -> Value {
     probe::object([("name", Value::from("json")), ("args", probe::object(args))])
-}
-
-/// The argument with white space where models may put some.
-fn spaced(pieces: &Pieces, argument: &Pairs) -> Pairs {
-    let space = |around: &Around| Around {
-        between: loose::spaced(pieces, &around.between),
-        close: loose::spaced(pieces, &around.close),
-    };
-    Pairs {
-        value: argument.value.iter().map(space).collect(),
-        style: match &argument.style {
-            Style::Json { around, is_whole } => Style::Json {
-                around: space(around),
-                is_whole: *is_whole,
-            },
-            other => other.clone(),
-        },
-        ..argument.clone()
-    }
 }
 
 /// How the parts of arguments are read.

@@ -116,10 +116,21 @@ fn around_candidates(
     let ends_name = |one: &Repeated| !one.before.trim_end().ends_with(name);
     let is_by_name = candidates.iter().any(ends_name) && !candidates.first().is_some_and(ends_name);
     candidates.sort_by_key(|one| is_by_name && !ends_name(one));
+    // A tag that is named by the key has the same behind its name where it closes: `>` in `<k>v</k>`.
+    let behind_key = between.trim();
+    let closes_alike = |one: &Repeated| {
+        let behind = one.each.1.split_once(slot::KEY).map(|(_, behind)| behind);
+        behind.is_some_and(|behind| !behind_key.is_empty() && behind.starts_with(behind_key))
+    };
+    let is_by_tag = !is_by_name && candidates.iter().any(closes_alike);
+    candidates.sort_by_key(|one| is_by_tag && !closes_alike(one));
     let candidate = |(rank, one): (usize, Repeated)| {
         let [open, close] = [&one.each.0, &one.each.1].map(|one| choice::marker(one));
         let because = match (rank, is_quoted) {
             (0, _) if is_by_name => "something stands between the name of the function and it",
+            (0, _) if is_by_tag => {
+                "the same stands behind the key where it opens and where it closes"
+            }
             (0, true) => "the same stands right before a value and right behind it",
             (0, false) => "what begins each argument stands before the first, too",
             _ => "what ends an argument begins as what begins one does",
@@ -497,11 +508,10 @@ mod tests {
     fn reads_tags_named_by_the_key() {
         let (pairs, span) =
             read(|key, value| format!("<{key}>{value}</{key}>"), ">", "</f>").unwrap();
-        // Nothing tells whether the character before it belongs to the tag.
-        assert_eq!(pairs.open, "><");
-        assert_eq!(pairs.value[0].close, format!("</{}", slot::KEY));
-        let written = "><harbor>opal drift</harbor><timber>violet mast</timber";
-        assert_eq!(span, 0..written.len());
+        assert_eq!(pairs.open, "<");
+        assert_eq!(pairs.value[0].close, format!("</{}>", slot::KEY));
+        let written = "><harbor>opal drift</harbor><timber>violet mast</timber>";
+        assert_eq!(span, 1..written.len());
     }
 
     #[test]
