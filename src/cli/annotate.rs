@@ -104,13 +104,20 @@ fn refused(opened: &Opened, template: &ChatTemplate) -> Result<(), Problem> {
             ("content", Value::from(text)),
         ]))
     };
-    let input = RenderInput {
-        messages: vec![message("user", "Hello"), message("assistant", "Hi")],
-        ..RenderInput::default()
+    let talk = [message("user", "Hello"), message("assistant", "Hi")];
+    let render = |messages: Vec<Value>| {
+        template.render(&RenderInput {
+            messages,
+            ..RenderInput::default()
+        })
     };
-    match template.render(&input) {
+    let Err(error) = render(talk.to_vec()) else {
+        return Ok(());
+    };
+    let system = message("system", "Be brief.");
+    match render(std::iter::once(system).chain(talk).collect()) {
         Ok(_) => Ok(()),
-        Err(error) => Err(source::render_problem(&error, opened.document(template))),
+        Err(_) => Err(source::render_problem(&error, opened.document(template))),
     }
 }
 

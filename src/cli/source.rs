@@ -153,12 +153,10 @@ impl Opened {
 
     /// That there is no chat template of that name, and which there are.
     pub(crate) fn no_template(&self, name: &str) -> Problem {
-        let names: Vec<String> = self
-            .source
-            .templates
-            .iter()
-            .map(|(name, _)| format!("`{name}`"))
-            .collect();
+        let compiled = self.source.templates.iter().map(|(name, _)| name);
+        let broken = self.source.broken.iter().map(|(name, _)| name);
+        let names = compiled.chain(broken).map(|name| format!("`{name}`"));
+        let names: Vec<String> = names.collect();
         let path = input::name(&self.source.path);
         Problem::failed(
             "no-chat-template",

@@ -125,12 +125,17 @@ impl Case {
     }
 }
 
-/// Returns a response with another text in the place of one, as a model writes it there: between the quotes of a JSON text with the escapes of JSON.
+/// Returns a response with another text in the place of one, as a model writes it there: where a text of JSON stands, with the escapes of JSON. That is between
+/// quotes, with what JSON has before a text and behind it around these.
 pub(crate) fn between(before: &str, text: &str, behind: &str) -> String {
-    let rest = behind.strip_prefix('"');
-    match (before.strip_suffix('"'), rest) {
-        (Some(before), Some(behind)) => format!("{before}{}{behind}", json::quote(text)),
-        _ => format!("{before}{text}{behind}"),
+    let quoted = before.strip_suffix('"').zip(behind.strip_prefix('"'));
+    let json = quoted.filter(|(before, behind)| {
+        let stands_behind = before.trim_end().ends_with([':', ',', '[', '{']);
+        stands_behind && behind.trim_start().starts_with([',', ']', '}'])
+    });
+    match json {
+        Some((before, behind)) => format!("{before}{}{behind}", json::quote(text)),
+        None => format!("{before}{text}{behind}"),
     }
 }
 

@@ -80,16 +80,37 @@ fn too_big(message: String) -> TemplateError {
     TemplateError::new(Diagnostic::error("chat-template-limit", message))
 }
 
+/// The tags that end a block, or stand within one.
+const WITHIN_BLOCKS: [&str; 12] = [
+    "endif",
+    "endfor",
+    "endset",
+    "endmacro",
+    "endblock",
+    "endfilter",
+    "endcall",
+    "endraw",
+    "endgeneration",
+    "endwith",
+    "else",
+    "elif",
+];
+
+/// Returns true if a message tells of a tag that stands outside of the block that it belongs to.
+fn is_of_a_block(message: &str) -> bool {
+    let (_, tag) = message
+        .rsplit_once("unknown statement ")
+        .unwrap_or_default();
+    WITHIN_BLOCKS.contains(&tag.trim())
+}
+
 /// Advice for the errors that people run into most.
 fn hint(message: &str) -> Option<&'static str> {
     if message.contains("end of input") {
         Some(
             "a block is not closed: every `if`, `for`, `set` block and `macro` needs its `end...` tag",
         )
-    } else if ["statement end", "statement el"]
-        .iter()
-        .any(|one| message.contains(one))
-    {
+    } else if is_of_a_block(message) {
         Some(
             "no block is open here that this tag belongs to, or another one was opened since and is to be ended first",
         )

@@ -306,7 +306,7 @@ pub(crate) fn kwarg(text: &str) -> Result<(String, Value), String> {
         if let Some((_, json)) = python.into_iter().find(|(python, _)| *python == value) {
             return format!("{value} is written {json} in JSON: {name}={json}");
         }
-        if value.starts_with(char::is_alphabetic) {
+        if value.starts_with(char::is_alphabetic) && !value.contains('\'') {
             return format!("a string needs its quotes: {name}='{}'", json::quote(value));
         }
         format!(

@@ -77,7 +77,8 @@ fn tried(subject: &Subject<'_>, order: &[Turn]) -> Order {
         .iter()
         .enumerate()
         .map(|(index, turn)| message(subject, *turn, index));
-    let context = subject.talk(order.contains(&Call), messages);
+    let messages = messages.map(|message| subject.divided(message));
+    let context = subject.talk_alone(order.contains(&Call), messages);
     let render = subject.render(&context);
     let missing: Vec<usize> = match &render {
         Ok(text) => (0..order.len())

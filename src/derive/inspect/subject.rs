@@ -38,13 +38,8 @@ impl<'l> Subject<'l> {
         }
     }
 
-    /// A conversation of these messages, their contents in the form that the template takes, behind the message with which conversations have to begin.
+    /// A conversation of these messages, their contents in the form that the template takes.
     pub(super) fn talk(&self, tools: bool, messages: impl IntoIterator<Item = Value>) -> Context {
-        let mut messages: Vec<Value> = messages.into_iter().collect();
-        let begins = messages.first().and_then(role);
-        if !matches!(begins, Some("system" | "developer")) {
-            messages.splice(0..0, self.renderer.opening());
-        }
         self.talk_as_is(
             tools,
             messages.into_iter().map(|message| self.divided(message)),
@@ -63,8 +58,22 @@ impl<'l> Subject<'l> {
         message
     }
 
-    /// A conversation of just these messages.
+    /// A conversation of these messages as they are, behind the message with which conversations have to begin.
     pub(super) fn talk_as_is(
+        &self,
+        tools: bool,
+        messages: impl IntoIterator<Item = Value>,
+    ) -> Context {
+        let mut context = self.talk_alone(tools, messages);
+        let begins = context.history.first().and_then(role);
+        if !matches!(begins, Some("system" | "developer")) {
+            context.history.splice(0..0, self.renderer.opening());
+        }
+        context
+    }
+
+    /// A conversation of just these messages.
+    pub(super) fn talk_alone(
         &self,
         tools: bool,
         messages: impl IntoIterator<Item = Value>,

@@ -148,15 +148,14 @@ fn first_marker(way: &str) -> Option<String> {
     (!marker.is_empty() && !marker.contains("(?")).then(|| marker.to_owned())
 }
 
-/// How many characters are looked back at for what ends the call before.
-const MAX_END: usize = 8;
-
-/// Returns the pattern in which the first group may be missing only behind what ends the call before: `(?:\\[\\s*|(?<=\\}\\s{0,64},?\\s{0,64}))\\{` for
-/// `(?:\\[\\s*)?\\{`. `None` where it is missing elsewhere, or nothing ends all calls alike. The last character of several may be missing, as what parts calls may.
+/// Returns the pattern in which the first group may be missing only behind what closes the call before, and behind that group somewhere:
+/// `(?:\\[\\s*|(?<=\\}\\s{0,64},?\\s{0,64}))\\{(?<=\\[.*)` for `(?:\\[\\s*)?\\{`. `None` where it is missing elsewhere, or calls are closed by words. The last character
+/// of several may be missing, as what parts calls may.
 fn behind_its_like(source: &str, places: &[&Place<'_>]) -> Option<String> {
     let [way] = alternatives(source).try_into().ok()?;
     let way: String = way;
     let group = *optional_groups(&way).first()?;
+    let section = first_marker(&way)?;
     let (start, _) = way.split_once(group)?;
     let required = required(group)?;
     let marker = Pattern::regex(&format!("\\A\\s*{required}")).ok()?;
@@ -164,32 +163,30 @@ fn behind_its_like(source: &str, places: &[&Place<'_>]) -> Option<String> {
         let own = &place.response[place.span.clone()];
         matches!(marker.search(own, 0), Ok(Some(_)))
     };
-    let mut ends: Option<Vec<char>> = None;
+    let mut closes: Vec<Vec<char>> = Vec::new();
     for place in places.iter().filter(|place| !is_marked(place)) {
-        if place.free_from != place.span.start {
+        let signs: Vec<char> = place.last.chars().filter(|c| !c.is_whitespace()).collect();
+        let is_behind = place.free_from == place.span.start && !signs.is_empty();
+        if !is_behind || signs.iter().any(|c| is_part_of_word(*c)) {
             return None;
         }
-        let before = text_before(place).chars().rev();
-        let signs = before.filter(|c| !c.is_whitespace());
-        let signs = signs.take_while(|c| !is_part_of_word(*c)).take(MAX_END);
-        let signs: Vec<char> = signs.collect();
-        ends = Some(match ends {
-            Some(known) => {
-                let both = known.into_iter().zip(signs);
-                both.take_while(|(a, b)| a == b).map(|(a, _)| a).collect()
-            }
-            None => signs,
-        });
+        if !closes.contains(&signs) {
+            closes.push(signs);
+        }
     }
-    let ends = ends.filter(|ends| !ends.is_empty())?;
-    let is_one = ends.len() == 1;
-    let behind = ends.iter().enumerate().rev().map(|(at, sign)| {
-        let maybe = if at == 0 && !is_one { "?" } else { "" };
+    let [close] = closes.as_slice() else {
+        return None;
+    };
+    let behind = close.iter().enumerate().map(|(at, sign)| {
+        let is_last = at > 0 && at + 1 == close.len();
+        let maybe = if is_last { "?" } else { "" };
         format!("{}{maybe}\\s{{0,64}}", text::escape(&sign.to_string()))
     });
     let behind: String = behind.collect();
     let rest = &way[start.len() + group.len()..];
-    Some(format!("{start}(?:{required}|(?<={behind})){rest}"))
+    Some(format!(
+        "{start}(?:{required}|(?<={behind})){rest}(?<={section}.*)"
+    ))
 }
 
 /// Returns true if nothing but white space follows the delimiter in its line.
@@ -325,15 +322,19 @@ mod tests {
         );
         let source = "(?:\\[\\s*)?<";
         let mut places = at_texts(&[("so [<", "[<"), ("(a)}, <", "<"), ("[b]}, <", "<")]);
-        assert_eq!(
-            behind_its_like(source, &places.iter().collect::<Vec<_>>()),
-            None
-        );
-        for place in &mut places {
+        let found =
+            |places: &[Place<'_>]| behind_its_like(source, &places.iter().collect::<Vec<_>>());
+        assert_eq!(found(&places), None);
+        for place in &mut places[1..] {
             place.free_from = place.span.start;
+            place.last = "}, ";
         }
-        let found = behind_its_like(source, &places.iter().collect::<Vec<_>>());
-        let expected = "(?:(?:\\[\\s*)|(?<=\\}\\s{0,64},?\\s{0,64}))<";
-        assert_eq!(found.as_deref(), Some(expected));
+        let expected = "(?:(?:\\[\\s*)|(?<=\\}\\s{0,64},?\\s{0,64}))<(?<=\\[.*)";
+        assert_eq!(found(&places).as_deref(), Some(expected));
+        places[1].last = "}";
+        assert_eq!(found(&places), None);
+        places[2].last = "}";
+        let expected = "(?:(?:\\[\\s*)|(?<=\\}\\s{0,64}))<(?<=\\[.*)";
+        assert_eq!(found(&places).as_deref(), Some(expected));
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Place<'c> {
     pub(super) span: Range<usize>,
     /// The byte at which the delimiter before it ends, or the response begins.
     pub(super) free_from: usize,
+    /// The text of the delimiter before it, if any is there.
+    pub(super) last: &'c str,
     pub(super) follows: Follows,
 }
 
@@ -57,7 +59,7 @@ impl<'c> Places<'c> {
             let start = span.start.checked_sub(before)?;
             Some(start..span.end.checked_sub(before)?)
         };
-        let mut free_from = 0;
+        let (mut free_from, mut last) = (0, "");
         for (at, one) in passed.iter().enumerate() {
             let Some(span) = in_response(&one.span) else {
                 continue;
@@ -78,10 +80,12 @@ impl<'c> Places<'c> {
             }
             let places = self.delimiters.entry((one.field, one.side)).or_default();
             let free_from = std::mem::replace(&mut free_from, span.end);
+            let last = std::mem::replace(&mut last, &response[span.clone()]);
             places.push(Place {
                 response,
                 span,
                 free_from,
+                last,
                 follows,
             });
         }
@@ -97,6 +101,7 @@ pub(super) fn at_texts<'c>(places: &[(&'c str, &str)]) -> Vec<Place<'c>> {
             response,
             span: start..start + own.len(),
             free_from: 0,
+            last: "",
             follows: Follows::Text,
         }
     };

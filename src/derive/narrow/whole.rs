@@ -214,6 +214,7 @@ mod tests {
             response,
             span: start..start,
             free_from: 0,
+            last: "",
             follows: Follows::Text,
         };
         let found = whole(source, &[empty("xbreak", 1)]);

@@ -135,7 +135,8 @@ pub(in crate::derive) fn next_begin(
         // Both may be one piece, since the first never stands alone.
         let first = first.filter(is_marker).map(|first| {
             let is_split = of_each > 0 && !of_all.is_empty() && first.starts_with(of_all);
-            let is_split = is_split && !judge::is_said_every_day(of_all);
+            // Words before all results, such as `Results:`, stand in answers as well.
+            let is_split = is_split && !of_all.starts_with(char::is_alphanumeric);
             if is_split { of_all } else { first }
         });
         let Some((lead, rest)) = first.and_then(|first| {
@@ -145,7 +146,11 @@ pub(in crate::derive) fn next_begin(
             continue;
         };
         let one = [format!("{space}{lead}"), rest.trim().to_owned()];
-        found.extend((!found.contains(&one)).then_some(one));
+        match found.iter_mut().find(|known| known[0] == one[0]) {
+            Some(known) if known[1].is_empty() => *known = one,
+            Some(_) => {}
+            None => found.push(one),
+        }
     }
     found
 }

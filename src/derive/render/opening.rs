@@ -64,23 +64,34 @@ fn shows_texts(renderer: &Renderer<'_>, requirements: &Requirements) -> bool {
     })
 }
 
-/// The role of the message without which a user's message cannot be rendered; `None` where it can, or that does not help.
+/// The role of the message without which a user's message cannot be rendered, neither with tools nor without, nor as parts; `None` where it can, or that does
+/// not help.
 fn opening(renderer: &Renderer<'_>) -> Result<Option<&'static str>, RenderError> {
-    let renders = |opening| {
-        let requirements = Requirements {
-            opening,
-            ..Requirements::default()
-        };
-        let context = renderer.user_wanting(&requirements, false);
-        renderer.render_wanting(&requirements, &context, true)
+    let renders = |opening| -> Result<bool, RenderError> {
+        for (parts, tools) in [(false, false), (false, true), (true, false), (true, true)] {
+            let requirements = Requirements {
+                opening,
+                parts,
+                ..Requirements::default()
+            };
+            let context = renderer.user_wanting(&requirements, tools);
+            match renderer.render_wanting(&requirements, &context, true) {
+                Ok(_) => return Ok(true),
+                Err(limit @ RenderError::Limit { .. }) => return Err(limit),
+                Err(_) => {}
+            }
+        }
+        Ok(false)
     };
-    match renders(None) {
-        Ok(_) => return Ok(None),
-        Err(limit @ RenderError::Limit { .. }) => return Err(limit),
-        Err(_) => {}
+    if renders(None)? {
+        return Ok(None);
     }
-    let mut roles = ["system", "developer"].into_iter();
-    Ok(roles.find(|role| renders(Some(role)).is_ok()))
+    for role in ["system", "developer"] {
+        if renders(Some(role))? {
+            return Ok(Some(role));
+        }
+    }
+    Ok(None)
 }
 
 /// The variables that a single user message cannot be rendered without.

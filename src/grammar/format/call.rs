@@ -47,6 +47,8 @@ pub(super) struct CallStretch {
     /// From the first part that is not fixed to the last.
     pub(super) span: Range<usize>,
     pub(super) seen: SeenArguments,
+    /// The call without what closes it, where its name stands there once more.
+    pub(super) unclosed: Option<(Spelling, Range<usize>)>,
 }
 
 /// The characters of white space that is written where some may stand.
@@ -112,6 +114,7 @@ fn placed(field: &Field, names: &[String], further: &[&str]) -> Source {
 }
 
 /// A part of a call that is not fixed, and where it stands.
+#[derive(Clone)]
 struct Hole {
     span: Range<usize>,
     atom: Atom,
@@ -170,8 +173,15 @@ pub(super) fn read(
             span,
             atom: Atom::Args(shape),
         });
-        holes.extend(holes_of_close(call, text, region.close.clone()));
-        return Ok(vec![stretch(region, (text, spaces), holes, seen)]);
+        let mut call = match hole_of_close(call, text, region.close.clone()) {
+            None => return Ok(vec![stretch(region, (text, spaces), holes, seen)]),
+            Some(hole) => {
+                let closed = holes.iter().cloned().chain([hole]).collect();
+                stretch(region, (text, spaces), closed, seen)
+            }
+        };
+        call.unclosed = Some(spelled_holes((text, spaces), holes));
+        return Ok(vec![call]);
     }
     let (value, places) = json::parse_with_places(inner)
         .map_err(|error| format!("the text of a call is no JSON: {error}"))?;
@@ -330,29 +340,20 @@ fn holes_of_open(field: &Field, text: &str, start: usize) -> Result<Vec<Hole>, S
     })
 }
 
-/// Returns the holes of what closes a call: its name and its id, where they stand there once more, as in `</f>`.
-fn holes_of_close(call: &Value, text: &str, close: Range<usize>) -> Vec<Hole> {
-    let name = call
-        .get("function")
-        .and_then(|function| function.get("name"));
-    let values = [
-        (name, Atom::Name),
-        (
-            call.get("id"),
-            Atom::Run {
-                chars: id_chars(),
-                min: 1,
-                max: Some(64),
-            },
-        ),
-    ];
-    let holes = values.into_iter().filter_map(|(value, atom)| {
-        let value = value?.as_str().filter(|value| !value.is_empty())?;
-        let at = close.start + text.get(close.clone())?.find(value)?;
-        let span = at..at + value.len();
-        Some(Hole { span, atom })
-    });
-    holes.collect()
+/// Returns the hole of what closes a call: its name, where it stands there once more, as in `</f>`. One that has the call's id in it is left as it is: an id may
+/// have the name in it, and calls may lack ids.
+fn hole_of_close(call: &Value, text: &str, close: Range<usize>) -> Option<Hole> {
+    let name = call.get("function")?.get("name")?.as_str()?;
+    let id = call.get("id").and_then(Value::as_str).unwrap_or_default();
+    let closing = text.get(close.clone())?;
+    if name.is_empty() || !id.is_empty() && closing.contains(id) {
+        return None;
+    }
+    let at = close.start + closing.find(name)?;
+    Some(Hole {
+        span: at..at + name.len(),
+        atom: Atom::Name,
+    })
 }
 
 /// The holes, those of the id as one with the fixed text that belongs to it.
@@ -386,10 +387,26 @@ fn with_id(holes: Vec<Hole>, id: Range<usize>, text: &str, start: usize) -> Vec<
 /// The call from its first hole to its last.
 fn stretch(
     region: &Region,
-    (text, spaces): (&str, &[usize]),
-    mut holes: Vec<Hole>,
+    text: (&str, &[usize]),
+    holes: Vec<Hole>,
     seen: SeenArguments,
 ) -> CallStretch {
+    let (spelling, span) = spelled_holes(text, holes);
+    CallStretch {
+        field: region.field,
+        opens: region.open.start,
+        spelling,
+        span,
+        seen,
+        unclosed: None,
+    }
+}
+
+/// The spelling of a call from its first hole to its last, and where these stand.
+fn spelled_holes(
+    (text, spaces): (&str, &[usize]),
+    mut holes: Vec<Hole>,
+) -> (Spelling, Range<usize>) {
     holes.sort_by_key(|hole| hole.span.start);
     let start = holes.first().map_or(0, |hole| hole.span.start);
     let mut spelling = Vec::new();
@@ -415,11 +432,5 @@ fn stretch(
         at = hole.span.end;
         spelling.push(hole.atom);
     }
-    CallStretch {
-        field: region.field,
-        opens: region.open.start,
-        spelling,
-        span: start..at,
-        seen,
-    }
+    (spelling, start..at)
 }

@@ -192,6 +192,32 @@ fn opened_as_calls(template: &ResponseTemplate, shown: &[(&Case, Parsed)]) -> BT
     opened.map(|(field, _)| field).collect()
 }
 
+/// Leaves out of all calls of a field what closes them, where that has the name in it in some of them alone: what is written behind calls is one for all.
+fn close_alike(shown: &mut [(&Case, Parsed)]) {
+    let calls = |shown: &[(&Case, Parsed)], is_closed: bool| -> BTreeSet<usize> {
+        let stretches = shown.iter().flat_map(|(_, parsed)| &parsed.stretches);
+        let calls = stretches.filter_map(|stretch| match stretch {
+            Stretch::Call(call) => Some(call),
+            Stretch::Text { .. } => None,
+        });
+        let such = calls.filter(|call| call.unclosed.is_some() == is_closed);
+        such.map(|call| call.field).collect()
+    };
+    let (with, without) = (calls(shown, true), calls(shown, false));
+    let stretches = shown
+        .iter_mut()
+        .flat_map(|(_, parsed)| &mut parsed.stretches);
+    for stretch in stretches {
+        if let Stretch::Call(call) = stretch
+            && with.contains(&call.field)
+            && without.contains(&call.field)
+            && let Some((spelling, span)) = call.unclosed.take()
+        {
+            (call.spelling, call.span) = (spelling, span);
+        }
+    }
+}
+
 impl Format {
     /// Reads it off responses. `end_tokens` are tokens at which an engine stops.
     pub(crate) fn of(
@@ -268,6 +294,7 @@ impl Format {
                 ));
             }
         }
+        close_alike(&mut shown);
         for (_, parsed) in &shown {
             format.learn(parsed, &mut ends);
         }
