@@ -54,7 +54,8 @@ pub struct ChatTemplateSource {
     pub path: PathBuf,
     /// The templates by name, the only one being called `default`; never empty.
     pub templates: Vec<(String, ChatTemplate)>,
-    /// The errors of those that do not compile, by name. Another is there that does: transformers compiles only the one that it renders with.
+    /// The templates that do not compile, by name, each with its error; at least one other compiles. They stop only what would render with them, since
+    /// transformers compiles no other.
     pub broken: Vec<(String, LoadError)>,
     /// The model's `tokenizer_config.json`, when there is one.
     pub config_path: Option<PathBuf>,

@@ -146,14 +146,14 @@ impl LateDecision {
     }
 }
 
-/// Returns the error of a search that knows no decision of a name, with the names of these, which it does not know either.
+/// Returns the error of a search with the names of these decisions, where it knows none of a name. It does not know these either.
 pub(super) fn beside(error: DeriveError) -> DeriveError {
     match error {
-        DeriveError::Preference(text) if text.contains("the decisions are") => {
-            let names: Vec<String> = ALL.iter().map(|late| format!("`{}`", late.name)).collect();
-            let names = names.join(", ");
-            DeriveError::Preference(format!("{text}, and where they come up {names}"))
-        }
+        DeriveError::UnknownDecision { name, known, .. } => DeriveError::UnknownDecision {
+            name,
+            known,
+            late: ALL.iter().map(|late| late.name.to_owned()).collect(),
+        },
         error => error,
     }
 }

@@ -170,6 +170,20 @@ pub enum DeriveError {
         /// The limit, in steps of the evaluator.
         limit: u64,
     },
+    /// The options decide something that is not to be decided for this chat template.
+    #[error(
+        "nothing is to be decided here that is called `{name}`; the decisions are `{}`, and where they come up `{}`",
+        known.join("`, `"),
+        late.join("`, `")
+    )]
+    UnknownDecision {
+        /// The name that was given.
+        name: String,
+        /// The names of the decisions of the search.
+        known: Vec<String>,
+        /// The names of those that may come up behind it.
+        late: Vec<String>,
+    },
     /// The options ask for a candidate that a decision does not have.
     #[error("{0}")]
     Preference(String),

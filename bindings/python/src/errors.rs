@@ -92,7 +92,7 @@ impl From<DeriveError> for Problem {
     fn from(error: DeriveError) -> Self {
         let code = match &error {
             DeriveError::Render(_) => "not-rendered",
-            DeriveError::Preference(_) => "no-decision",
+            DeriveError::Preference(_) | DeriveError::UnknownDecision { .. } => "no-decision",
             DeriveError::Invalid(_) => "invalid-draft",
             _ => "not-derived",
         };

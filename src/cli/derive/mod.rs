@@ -464,8 +464,10 @@ pub(crate) fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {
     };
     match error {
         DeriveError::Render(render) => about(source::not_rendered(render, error.to_string())),
-        DeriveError::Preference(_) => Problem::failed("no-decision", error.to_string())
-            .with_hint("obverse derive --explain lists the decisions with their candidates"),
+        DeriveError::Preference(_) | DeriveError::UnknownDecision { .. } => {
+            Problem::failed("no-decision", error.to_string())
+                .with_hint("obverse derive --explain lists the decisions with their candidates")
+        }
         DeriveError::Invalid(_) => about(Problem::failed("invalid-draft", error.to_string())),
         _ => about(Problem::failed("not-derived", error.to_string())),
     }

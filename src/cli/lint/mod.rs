@@ -214,6 +214,7 @@ fn paths(args: &Args, workspace: &Workspace<'_>) -> Result<Vec<PathBuf>, Problem
         return Ok(named.iter().map(|path| project::shown(path)).collect());
     }
     let mut found = Vec::new();
+    let named = workspace.response_templates();
     for path in &args.templates {
         let cached = hub::folder(path, Wanted::ChatTemplates)?;
         let path = cached.as_ref().unwrap_or(path);
@@ -225,11 +226,11 @@ fn paths(args: &Args, workspace: &Workspace<'_>) -> Result<Vec<PathBuf>, Problem
         project::response_templates(path, &mut found)?;
         // What obverse.toml names is meant as one, whatever is in it.
         let folder = project::real(path);
-        for named in workspace.response_templates() {
-            let real = project::real(&named);
+        for named in &named {
+            let real = project::real(named);
             let is_found = || found.iter().any(|known| project::real(known) == real);
             if real.starts_with(&folder) && !is_found() {
-                found.push(project::shown(&named));
+                found.push(project::shown(named));
             }
         }
         if found.len() == before {

@@ -56,13 +56,10 @@ pub(super) fn spaced_argument(pieces: &Pieces, argument: &Pairs) -> Pairs {
             .all(|own| own.between.starts_with(first));
         (is_first && !first.is_empty() && !rest.is_empty()).then(|| first.to_owned())
     });
-    for one in &mut value {
-        if let Some(rest) = parted
-            .as_ref()
-            .and_then(|first| one.between.strip_prefix(first.as_str()))
-            && rest.starts_with(|c: char| !c.is_whitespace())
-        {
-            one.between = format!("{} {rest}", &one.between[..one.between.len() - rest.len()]);
+    for (one, first) in value.iter_mut().zip(parted.iter().cycle()) {
+        let rest = one.between.strip_prefix(first.as_str());
+        if let Some(rest) = rest.filter(|rest| !rest.is_empty() && rest.trim_start() == *rest) {
+            one.between = format!("{first} {rest}");
         }
     }
     Pairs {

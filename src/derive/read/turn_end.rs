@@ -124,10 +124,14 @@ pub(in crate::derive) fn next_begin(
         let Some((begun, _)) = begun.and_then(|begun| begun.split_once(text)) else {
             continue;
         };
-        let of_each = match text {
-            probe::TOOL_RESULT => before_each_result(renderer, after_tool, call, begun),
-            _ => 0,
+        let second = match text {
+            probe::TOOL_RESULT => before_results(renderer, after_tool, call),
+            _ => None,
         };
+        // How much of it stands before each result.
+        let of_each = second.map_or(0, |[_, between]| {
+            renderer.pieces.shared_constants(begun, &between)
+        });
         let of_all = begun[..begun.len() - of_each].trim();
         let first = renderer.pieces.tokens(begun).first().copied();
         let is_marker =
@@ -155,21 +159,17 @@ pub(in crate::derive) fn next_begin(
     found
 }
 
-/// Returns how many bytes of the text that stands before the first result of a tool stand before each of them.
-fn before_each_result(
+/// Returns the render up to the first result of a call, and the text between that and a second result of it. `after_tool` ends with the first.
+fn before_results(
     renderer: &Renderer<'_>,
     after_tool: &Context,
     call: &Call,
-    begun: &str,
-) -> usize {
+) -> Option<[String; 2]> {
     let again = after_tool.and(probe::tool_result(call, probe::USER_AGAIN));
-    let full = renderer.history(&again).unwrap_or_default();
-    let between = full
-        .split_once(probe::USER_AGAIN)
-        .and_then(|(full, _)| full.rsplit_once(probe::TOOL_RESULT));
-    between.map_or(0, |(_, between)| {
-        renderer.pieces.shared_constants(begun, between)
-    })
+    let full = renderer.history(&again).ok()?;
+    let (full, _) = full.split_once(probe::USER_AGAIN)?;
+    let (first, between) = full.rsplit_once(probe::TOOL_RESULT)?;
+    Some([first.to_owned(), between.to_owned()])
 }
 
 /// Returns the marker that ends a turn of calls where a tool's result follows, if the turn ends otherwise there than at the end of the conversation: a chat
@@ -187,22 +187,17 @@ pub(in crate::derive) fn before_result(
 ) -> Option<String> {
     let mut last = after_tool.clone();
     last.history.pop();
-    let again = after_tool.and(probe::tool_result(call, probe::USER_AGAIN));
-    let (at_end, full) = (
-        renderer.history(&last).ok()?,
-        renderer.history(&again).ok()?,
-    );
-    let (full, _) = full.split_once(probe::USER_AGAIN)?;
-    let (full, between) = full.rsplit_once(probe::TOOL_RESULT)?;
+    let at_end = renderer.history(&last).ok()?;
+    let [full, between] = before_results(renderer, after_tool, call)?;
     let pieces = &renderer.pieces;
-    let shared = pieces.shared_start(&at_end, full);
+    let shared = pieces.shared_start(&at_end, &full);
     let (ended, behind) = (&at_end[shared..], &full[shared..]);
     // Where the conversation ends as the turn does, what follows here may be no more than a header. And the calls themselves may be written otherwise, as with
     // an id that they are given with their results.
     if ended.trim().is_empty() || !end.trim().ends_with(ended.trim()) {
         return None;
     }
-    let own = &behind[..behind.len() - pieces.shared_constants(behind, between)];
+    let own = &behind[..behind.len() - pieces.shared_constants(behind, &between)];
     let marker = *pieces.tokens(own).first()?;
     let is_marker = pieces.whole(marker) == marker.len() && !judge::is_said_every_day(marker);
     (is_marker && !opening.contains(marker)).then(|| marker.to_owned())

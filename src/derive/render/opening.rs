@@ -36,16 +36,17 @@ pub(in crate::derive) fn open(
 ///
 /// The limit that the render of a single user message ran into. No requirement is asked for by that, and each try would take as long again.
 fn requirements(renderer: &Renderer<'_>) -> Result<Requirements, RenderError> {
-    let opening = opening(renderer)?;
-    let variables = match opening {
-        Some(_) => Vec::new(),
-        None => variables(renderer)?,
-    };
-    let mut requirements = Requirements {
-        opening,
-        variables,
-        ..Requirements::default()
-    };
+    let mut requirements = Requirements::default();
+    match renderer.render_wanting(&requirements, &renderer.user(false), true) {
+        Ok(_) => {}
+        Err(limit @ RenderError::Limit { .. }) => return Err(limit),
+        Err(stopped) => {
+            requirements.opening = opening(renderer)?;
+            if requirements.opening.is_none() {
+                requirements.variables = variables(renderer, &stopped);
+            }
+        }
+    }
     requirements.parts = !shows_texts(renderer, &requirements) && {
         requirements.parts = true;
         shows_texts(renderer, &requirements)
@@ -94,14 +95,8 @@ fn opening(renderer: &Renderer<'_>) -> Result<Option<&'static str>, RenderError>
     Ok(None)
 }
 
-/// The variables that a single user message cannot be rendered without.
-fn variables(renderer: &Renderer<'_>) -> Result<Vec<(String, Given)>, RenderError> {
-    let requirements = Requirements::default();
-    let stopped = match renderer.render_wanting(&requirements, &renderer.user(false), true) {
-        Ok(_) => return Ok(Vec::new()),
-        Err(limit @ RenderError::Limit { .. }) => return Err(limit),
-        Err(stopped) => stopped,
-    };
+/// The variables that a single user message cannot be rendered without, where its render `stopped`.
+fn variables(renderer: &Renderer<'_>, stopped: &RenderError) -> Vec<(String, Given)> {
     let names: Vec<String> = renderer
         .kwargs()
         .into_iter()
@@ -113,8 +108,9 @@ fn variables(renderer: &Renderer<'_>) -> Result<Vec<(String, Given)>, RenderErro
         .chain(words)
         .collect();
     let all = (names.as_slice(), values.as_slice());
-    let found = further(renderer, all, requirements, &stopped, &mut { MAX_TRIES });
-    Ok(found.unwrap_or_default().variables)
+    let requirements = Requirements::default();
+    let found = further(renderer, all, requirements, stopped, &mut { MAX_TRIES });
+    found.unwrap_or_default().variables
 }
 
 /// Sets one variable after another that takes the render further than where it `stopped`, until it does not stop.

@@ -16,11 +16,10 @@ impl Renderer<'_> {
     /// The plainest context of a chat template with these requirements.
     pub(super) fn user_wanting(&self, requirements: &Requirements, tools: bool) -> Context {
         let tools = (tools && self.with_tools) || !self.without_tools;
-        let opening = requirements.opening.map(|role| (role, probe::SYSTEM));
-        let messages = opening.into_iter().chain([("user", probe::USER)]);
-        let history = messages.map(|(role, text)| probe::message(role, text));
+        let opening = requirements.opening_message().into_iter();
+        let asked = probe::message("user", probe::USER);
         Context {
-            history: history.collect(),
+            history: opening.chain([asked]).collect(),
             tools: tools.then(|| self.tools.clone()),
             kwargs: Map::new(),
         }
@@ -37,7 +36,6 @@ impl Renderer<'_> {
 
     /// The message with which conversations have to begin, if any has.
     pub(in crate::derive) fn opening(&self) -> Option<Value> {
-        let role = self.requirements.opening?;
-        Some(probe::message(role, probe::SYSTEM))
+        self.requirements.opening_message()
     }
 }

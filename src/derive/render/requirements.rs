@@ -50,6 +50,12 @@ impl Requirements {
         Some(input)
     }
 
+    /// The message with which every conversation has to begin, if any has.
+    pub(super) fn opening_message(&self) -> Option<Value> {
+        let role = self.opening?;
+        Some(probe::message(role, probe::SYSTEM))
+    }
+
     /// The variables without which it does not render, some of them made of the tools.
     pub(in crate::derive) fn given(&self, tools: &[Value]) -> Map {
         // Every render asks, and hardly any chat template has such variables.

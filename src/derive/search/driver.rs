@@ -229,11 +229,12 @@ impl Driver<'_> {
         let wanted = names.iter().map(|(name, candidate)| {
             let known = |names: Vec<&str>| names.join("`, `");
             let Some(asked) = several.iter().find(|one| one.decision.name() == name) else {
-                let names = several.iter().map(|one| one.decision.name()).collect();
-                return Err(DeriveError::Preference(format!(
-                    "nothing is to be decided here that is called `{name}`; the decisions are `{}`",
-                    known(names)
-                )));
+                let names = several.iter().map(|one| one.decision.name().to_owned());
+                return Err(DeriveError::UnknownDecision {
+                    name: name.clone(),
+                    known: names.collect(),
+                    late: Vec::new(),
+                });
             };
             if !asked
                 .candidates

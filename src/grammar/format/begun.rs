@@ -20,7 +20,7 @@ pub(crate) enum Begun {
         pending: usize,
         /// True if reasoning is behind.
         reasoned: bool,
-        /// True if it has a text.
+        /// True if that reasoning has a text.
         thought: bool,
         /// The fields of which a region is behind, a bit each.
         written: u64,

@@ -173,15 +173,14 @@ pub(super) fn read(
             span,
             atom: Atom::Args(shape),
         });
-        let mut call = match hole_of_close(call, text, region.close.clone()) {
-            None => return Ok(vec![stretch(region, (text, spaces), holes, seen)]),
-            Some(hole) => {
-                let closed = holes.iter().cloned().chain([hole]).collect();
-                stretch(region, (text, spaces), closed, seen)
-            }
-        };
-        call.unclosed = Some(spelled_holes((text, spaces), holes));
-        return Ok(vec![call]);
+        let text = (text, spaces);
+        let closing = hole_of_close(call, text.0, region.close.clone());
+        let unclosed = closing.as_ref().map(|_| spelled_holes(text, holes.clone()));
+        holes.extend(closing);
+        return Ok(vec![CallStretch {
+            unclosed,
+            ..stretch(region, text, holes, seen)
+        }]);
     }
     let (value, places) = json::parse_with_places(inner)
         .map_err(|error| format!("the text of a call is no JSON: {error}"))?;
