@@ -308,6 +308,11 @@ impl ChatTemplate {
         run::render(&self.inner.tree, &self.tokens, inputs, true, steps)
     }
 
+    /// Returns the inputs that the template asks for: all of them, or those before the error that ends the render.
+    pub(crate) fn reads_of(&self, inputs: &Inputs<'_>, steps: &mut u64) -> Reads {
+        run::reads(&self.inner.tree, &self.tokens, inputs, steps)
+    }
+
     /// Renders as [`render`](Self::render) does, with the origin of every byte and the inputs that control flow read.
     ///
     /// # Errors

@@ -116,6 +116,7 @@ fn drafted(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> 
         amended.open_as_prompts_do(&on);
         amended.pass_over_prompts(&on);
         amended.open_reasoning_with_parts(&on, options)?;
+        amended.begin_answers_with_parts(&on, options)?;
         amended.spell_out(&on, options)?;
         amended.spare_ordinary_texts(&on, options)?;
         amended.template()

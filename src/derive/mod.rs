@@ -295,6 +295,7 @@ fn derive_under(
     let judge = Judge::new(source, &setup);
     renderer.adopt(judge.rules());
     renderer.unset = judge.unset().to_vec();
+    renderer.text_arguments = judge.has_text_arguments();
     renderer.know(&judge.traced());
     renderer.slots = judge.slots().to_vec();
     renderer.read_quotes();
@@ -353,6 +354,7 @@ fn derive_under(
     });
     let mut findings = analysis.findings.clone();
     findings.extend(remarks::assumed_tokens(source));
+    findings.extend(renderer.text_arguments.then(remarks::printed_arguments));
     findings.extend(remarks::unread_files(source));
     findings.extend(of_amendments);
     findings.extend(remarks::unread_tokens(source, &document, &proof));

@@ -37,6 +37,14 @@ pub(super) fn unread_files(source: &ChatTemplateSource) -> impl Iterator<Item = 
     })
 }
 
+/// A finding for calls whose arguments are handed over as text, since an object is printed as Python writes it.
+pub(super) fn printed_arguments() -> Finding {
+    Finding::info(
+        "arguments-printed",
+        "the chat template prints the arguments of a call as they are, and an object as Python writes it; so calls were handed over with arguments as the text of JSON, and come back so; a call with `{'a': 1}` in it is not read",
+    )
+}
+
 /// A finding about calls that no render shows and no field takes, for a chat template that tells the model of tools.
 pub(super) fn unread_calls() -> Finding {
     Finding::warning(

@@ -16,6 +16,9 @@ pub(super) const MAX_ASKED: usize = 16;
 /// How many arguments that are asked for in vain are tried for one function.
 const MAX_ARGUMENTS: usize = 4;
 
+/// A text that goes on with the beginning of a function's name.
+const REST_OF_NAME: &str = "peek";
+
 /// The places at which the arguments of a call are read.
 const ARGUMENTS: [&str; 2] = [
     "messages[].tool_calls[].function.arguments.",
@@ -51,6 +54,11 @@ impl Asked {
     }
 }
 
+/// Returns true if a name ends as names do, and is not the beginning of one.
+fn is_whole(name: &str) -> bool {
+    name.ends_with(char::is_alphanumeric) || name.ends_with('_')
+}
+
 /// Names the first argument of a call so, and returns the name that it had.
 fn with_first_named(call: &mut Call, name: &str) -> String {
     let first = call.arguments.keys().next();
@@ -84,7 +92,16 @@ pub(super) fn written_otherwise(
     let Some(usual) = rendered(other.clone()) else {
         return Vec::new();
     };
-    let named = || renderer.named().take(MAX_ASKED).map(str::to_owned);
+    let named = || {
+        let names = renderer.named().filter(|name| is_whole(name));
+        names.take(MAX_ASKED).map(str::to_owned)
+    };
+    // A constant may be the beginning of a name, as `browser.` is.
+    let begun = || {
+        let beginnings = renderer.named().filter(|name| !is_whole(name));
+        let names = beginnings.map(|name| format!("{name}{REST_OF_NAME}"));
+        names.take(MAX_ASKED)
+    };
     let is_beginning = |text: &&str| {
         let length = text.chars().count();
         (2..=MAX_ID).contains(&length) && !text.contains(char::is_whitespace)
@@ -106,7 +123,11 @@ pub(super) fn written_otherwise(
     let calls = all.filter_map(|asked| otherwise(asked, &other, &usual));
     let mut probes: Vec<Probe> = calls.collect();
     // What is asked of any function comes first, so that no name is told without need.
-    for function in [other.name.clone()].into_iter().chain(named()) {
+    for function in [other.name.clone()]
+        .into_iter()
+        .chain(named())
+        .chain(begun())
+    {
         let with_name = Call {
             name: function.clone(),
             ..other.clone()
@@ -125,7 +146,15 @@ pub(super) fn written_otherwise(
                 },
             };
             for base in &bases {
-                let usual = rendered(base.clone());
+                // A call without that argument may be refused; then another function's call with it shows how calls are written.
+                let usual = rendered(base.clone()).or_else(|| {
+                    let (with_argument, ..) = asked.call(base);
+                    let of_other = Call {
+                        name: other.name.clone(),
+                        ..with_argument
+                    };
+                    Some(rendered(of_other)?.replace(&other.name, &function))
+                });
                 probes.extend(usual.and_then(|usual| otherwise(asked.clone(), base, &usual)));
             }
         }
@@ -143,9 +172,8 @@ fn asked_in_vain(
     let mut names: Vec<String> = Vec::new();
     for call in calls {
         let message = manner.write(&Assistant::calling([call.clone()]), None);
-        let reads = renderer.reads(place, &message, manner);
-        let places = reads.map(|reads| reads.places).unwrap_or_default();
-        for read in places.into_iter().filter(|read| !read.found) {
+        let reads = renderer.reads_before_an_error(place, &message, manner);
+        for read in reads.places.into_iter().filter(|read| !read.found) {
             let mut roots = ARGUMENTS.iter();
             let Some(name) = roots.find_map(|root| read.path.strip_prefix(root)) else {
                 continue;

@@ -428,6 +428,12 @@ impl<'a> Judge<'a> {
         traces::all(self)
     }
 
+    /// Returns true if calls are handed over with their arguments as text alone.
+    pub(crate) fn has_text_arguments(&self) -> bool {
+        let mut manners = self.survey.calling.iter();
+        manners.len() > 0 && manners.all(|manner| manner.with_objects() != *manner)
+    }
+
     /// The kwargs that are never set, since the chat template writes them in the model's turn where nothing of its own stands before or behind them.
     pub(crate) fn unset(&self) -> &[String] {
         &self.survey.unset

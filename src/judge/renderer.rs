@@ -337,6 +337,25 @@ impl<'a> Renderer<'a> {
         observed.map(|(_, reads)| reads)
     }
 
+    /// Returns the inputs that the chat template asks for with the conversation and this message, be it before an error.
+    pub(super) fn reads_before_an_error(
+        &self,
+        place: &Conversation,
+        message: &Value,
+        manner: &Manner,
+    ) -> Reads {
+        let mut messages = place.history.clone();
+        messages.push(message.clone());
+        let reads = self.spend(
+            place,
+            &messages,
+            manner,
+            false,
+            |template, inputs, steps| Ok(template.reads_of(inputs, steps)),
+        );
+        reads.unwrap_or_default()
+    }
+
     /// The steps that renders may still take.
     pub(super) fn steps_left(&self) -> u64 {
         self.setup.steps.get()
@@ -399,12 +418,12 @@ impl<'a> Renderer<'a> {
         asked.map(String::as_str)
     }
 
-    /// Those of the constants that may be names of functions.
+    /// Those of the constants that may be names of functions, dots and dashes in them, or the beginnings of such names.
     pub(super) fn named(&self) -> impl Iterator<Item = &'a str> {
         self.asked().filter(|text| {
             let mut characters = text.chars();
             characters.next().is_some_and(char::is_alphabetic)
-                && characters.all(|c| c.is_alphanumeric() || c == '_')
+                && characters.all(|c| c.is_alphanumeric() || "_.-".contains(c))
         })
     }
 

@@ -8,7 +8,7 @@ use super::probes;
 use super::renderer::{Conversation, Renderer};
 use super::slot::Slot;
 use crate::chat_template::REASONING_KEYS;
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, json, python};
 
 /// How many types of parts are tried.
 const MAX_PARTS: usize = 24;
@@ -103,6 +103,9 @@ pub(super) fn find(
 ///
 /// A chat template that takes objects for arguments and writes a text as JSON once more (`{{ call.arguments | tojson }}` does both) is given
 /// objects alone: in the usual form a message then has no JSON within JSON, and a response template that reads nothing else would lose it.
+///
+/// One that prints an object as Python does (`{{ call.arguments }}` writes `{'city': 'Rome'}`) is made for arguments as text, and is given those alone where it prints
+/// them as they are: models write JSON there, as they were trained.
 pub(super) fn calling(
     renderer: &Renderer<'_>,
     places: &[Conversation],
@@ -111,7 +114,7 @@ pub(super) fn calling(
     let call = probes::call(0);
     let texts: Vec<&str> = call.arguments.values().filter_map(Value::as_str).collect();
     let message = Assistant::calling([call.clone()]);
-    let mut shown: Vec<Manner> = Vec::new();
+    let mut shown: Vec<(Manner, String)> = Vec::new();
     for manner in usual.of_calls() {
         let written = manner.write(&message, None);
         let with_tools = places.iter().filter(|place| place.tools.is_some());
@@ -126,11 +129,26 @@ pub(super) fn calling(
             Value::String(text) => !turn.contains(&text),
             _ => false,
         };
-        if !(is_written_again && shown.contains(&manner.with_objects())) {
-            shown.push(manner);
+        let objects = manner.with_objects();
+        let has_objects = shown.iter().any(|(other, _)| *other == objects);
+        if !(is_written_again && has_objects) {
+            shown.push((manner, turn));
         }
     }
-    shown
+    let object = Value::Object(call.arguments.clone());
+    let (as_python, as_json) = (python::repr(&object), json::to_string(&object));
+    let is_meant_as_text = |(manner, turn): &(Manner, String)| {
+        let mut others = shown.iter();
+        let is_same = |other: &str| turn.replace(&as_python, &as_json) == other;
+        turn.contains(&as_python)
+            && others.any(|(other, text)| {
+                other != manner && other.with_objects() == *manner && is_same(text)
+            })
+    };
+    let kept: Vec<bool> = shown.iter().map(|one| !is_meant_as_text(one)).collect();
+    let all = shown.into_iter().zip(kept);
+    let all = all.filter_map(|((manner, _), is_kept)| is_kept.then_some(manner));
+    all.collect()
 }
 
 struct Bench<'b, 'a> {

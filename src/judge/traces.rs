@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use super::Judge;
 use super::places::Prompted;
 use super::probes;
+use super::renderer::Conversation;
 use super::rounds::{Group, Round};
 use crate::chat_template::Traced;
 use std::rc::Rc;
@@ -17,9 +18,24 @@ const MAX_TRACED: usize = 64;
 pub(super) fn all(judge: &Judge<'_>) -> Vec<Traced> {
     let mut traced = of(judge, &judge.survey.plain);
     if !judge.calling.is_empty() {
-        traced.extend(of(judge, judge.calls(0)));
+        let group = judge.calls(0);
+        traced.extend(of(judge, group));
+        traced.extend(without_tools(judge, group));
     }
     traced
+}
+
+/// Calls in a conversation without tools, which a chat template may end otherwise: `</call><eom>` and `</call><eot>` tell where the marker of a
+/// call ends.
+fn without_tools(judge: &Judge<'_>, group: &Group) -> Option<Traced> {
+    let round = group.rounds.iter().find(|round| round.probe.leads)?;
+    let place = Conversation {
+        tools: None,
+        ..round.place.place.clone()
+    };
+    let written = [round.written.clone()];
+    let traced = judge.renderer.traced(&place, &written, &group.manner);
+    traced.ok()
 }
 
 fn of(judge: &Judge<'_>, group: &Group) -> Vec<Traced> {

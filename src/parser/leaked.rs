@@ -60,7 +60,7 @@ impl Markers {
             texts.iter().any(is_quoted) && !texts.iter().any(|text| is_telling(python::strip(text)))
         });
         Self {
-            whole: whole.filter_map(anywhere).collect(),
+            whole: whole.filter_map(anywhere).filter(takes_text).collect(),
             ..markers
         }
     }
@@ -154,6 +154,11 @@ impl Leaked {
         members.insert("text".to_owned(), Value::from(self.text.as_str()));
         members
     }
+}
+
+/// Returns true if no match of the pattern is empty: what opens a region by what it only looks ahead for would else stand everywhere.
+fn takes_text(pattern: &Pattern) -> bool {
+    matches!(pattern.search("", 0), Ok(None))
 }
 
 #[cfg(test)]

@@ -174,18 +174,18 @@ fn an_explanation_is_short_unless_more_is_asked_for() {
     );
 }
 
-/// A bare list of calls has nothing that opens it: read call by call, it has.
+/// Where the name alone stands before a call's arguments, text between such signs is no call: the arguments tell.
 #[test]
 fn what_was_read_first_is_told_with_what_it_lost_by() {
-    let calls = "{{ message.content }}{% if message.tool_calls %}[{% for call in message.tool_calls %}\
-        {{ call.function | tojson }}{{ ', ' if not loop.last }}{% endfor %}]{% endif %}";
+    let calls = "{{ message.content }}{% for call in message.tool_calls or [] %}<{{ call.function.name }}>\
+        {{ call.function.arguments | tojson }}</{{ call.function.name }}>{% endfor %}";
     let bench = Bench::new().file("bare.jinja", CHAT.replace("{{ message.content }}", calls));
-    let run = bench.run("derive bare.jinja --explain=end-of");
+    let run = bench.run("derive bare.jinja --explain=call-open");
     assert_eq!(run.status, 0, "{run}");
     for part in [
-        "info[corrected]: end of a bare call: the first candidate, ",
-        "\n    fails      where the section does: ",
-        "\n    taken      where the turn does: ",
+        "info[corrected]: call open: the first candidate, ",
+        "\n    fails      its marker: ",
+        "\n    taken      where arguments follow: ",
     ] {
         assert!(run.stderr.contains(part), "{part} in {run}");
     }

@@ -142,7 +142,13 @@ pub(super) fn render(
     fuel: &mut u64,
 ) -> Result<(String, Reads), RenderError> {
     let (out, reads, _) = run(tree, tokens, input, observe, None, fuel)?;
-    Ok((out.into_parts().0, reads))
+    Ok((out?.into_parts().0, reads))
+}
+
+/// Renders for what is read of the inputs, which is all up to an error where there is one.
+pub(super) fn reads(tree: &Tree, tokens: &Map, input: &Inputs<'_>, fuel: &mut u64) -> Reads {
+    let ran = run(tree, tokens, input, true, None, fuel);
+    ran.map(|(_, reads, _)| reads).unwrap_or_default()
 }
 
 /// Renders with the origins of characters.
@@ -155,7 +161,7 @@ pub(super) fn render_traced(
 ) -> Result<(Traced, Layout), RenderError> {
     let trace = Trace::new(tree.places.len());
     let (out, _, noted) = run(tree, tokens, input, false, Some((&trace, told)), fuel)?;
-    let (text, pieces) = out.into_parts();
+    let (text, pieces) = out?.into_parts();
     let traced = trace.resolve(tree, text, &pieces, noted.unwrap_or_default(), told);
     traced
         .filter(|_| !trace.is_full())
@@ -165,6 +171,9 @@ pub(super) fn render_traced(
         })
 }
 
+/// The text that a render has written, or the error that it ended with; the inputs that it has read; and who wrote what, where that was asked for.
+type Ran = (Result<Written, RenderError>, Reads, Option<Noted>);
+
 fn run(
     tree: &Tree,
     tokens: &Map,
@@ -172,7 +181,7 @@ fn run(
     observe: bool,
     traced: Option<(&Rc<Trace>, Told)>,
     fuel: &mut u64,
-) -> Result<(Written, Reads, Option<Noted>), RenderError> {
+) -> Result<Ran, RenderError> {
     let values = input
         .messages
         .iter()
@@ -229,9 +238,9 @@ fn run(
         namespace.borrow_mut().clear();
     }
     Render::empty(&render.kept);
-    result?;
     let reads = render.reads.unwrap_or_default();
-    Ok((render.out, reads, render.noted))
+    let written = result.map(|_| render.out).map_err(RenderError::from);
+    Ok((written, reads, render.noted))
 }
 
 fn literal(literal: &Literal, traced: bool) -> Py {

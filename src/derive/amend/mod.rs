@@ -219,14 +219,28 @@ impl Amended {
         source: &ChatTemplateSource,
         engines: &[Engine],
     ) {
+        let content = self.document.fields.get(learn::CONTENT_KEY);
+        let is_never_closed = content.is_some_and(|content| content.close.is_none());
+        let is_assumed = source.assumed_tokens.iter().any(|name| name == "eos_token");
+        // The model stops at these whatever token the tokenizer names, which is often that of another kind of text.
+        if is_never_closed {
+            let told = |tokens: &str| {
+                format!(
+                    "{tokens} stands behind answers that another message follows, and nothing behind the last one; it closes the content, too"
+                )
+            };
+            self.close_at(bench, &bench.analysis.turn_end.before_next, engines, told);
+            self.close_at_the_next(
+                bench,
+                engines,
+                !is_assumed && !source.end_tokens().is_empty(),
+            );
+        }
         let told = |tokens: &str| {
             format!(
                 "an engine stops at {tokens}, as the tokenizer or its generation configuration says, and no render has it there; it closes the content, too"
             )
         };
-        let content = self.document.fields.get(learn::CONTENT_KEY);
-        let is_never_closed = content.is_some_and(|content| content.close.is_none());
-        let is_assumed = source.assumed_tokens.iter().any(|name| name == "eos_token");
         let tokens = match is_never_closed && !is_assumed {
             true => source.end_tokens(),
             false => source.tokens.end.clone(),
@@ -251,20 +265,16 @@ impl Amended {
             engines,
             told,
         );
-        if is_never_closed {
-            let told = |tokens: &str| {
-                format!(
-                    "{tokens} stands behind answers that another message follows, and nothing behind the last one; it closes the content, too"
-                )
-            };
-            self.close_at(bench, &bench.analysis.turn_end.before_next, engines, told);
-            self.close_at_the_next(bench, engines);
-        }
     }
 
     /// Lets what begins the next message close the content where the response ends with it, and where nothing else closes it.
-    fn close_at_the_next(&mut self, bench: &Bench<'_>, engines: &[Engine]) {
-        let begins = bench.analysis.turn_end.ending_answers();
+    /// Where the tokenizer names an end, a word that stands within a line is text.
+    fn close_at_the_next(&mut self, bench: &Bench<'_>, engines: &[Engine], is_ended: bool) {
+        let mut begins = bench.analysis.turn_end.ending_answers();
+        begins.retain(|[begin, _]| {
+            let is_word = begin.trim_start().starts_with(char::is_alphanumeric);
+            !(is_ended && is_word && !begin.contains('\n'))
+        });
         let keeps = bench.keeps(&self.proof);
         let ended = learn::ended_by_the_next(&begins, engines, &self.document, keeps);
         if let Some((document, proof)) = ended {

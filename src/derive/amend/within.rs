@@ -53,4 +53,40 @@ impl Amended {
         }
         Ok(())
     }
+
+    /// Lets text that the chat template writes before an answer count only where a part of the message begins.
+    ///
+    /// # Errors
+    ///
+    /// When an amendment is no valid response template.
+    pub(in crate::derive) fn begin_answers_with_parts(
+        &mut self,
+        bench: &Bench<'_>,
+        options: &Options,
+    ) -> Result<(), DeriveError> {
+        // Several markers behind an answer are an end of its own and that of the turn.
+        let pieces = &bench.analysis.pieces;
+        if pieces.tokens(bench.analysis.turn_end.marker()).len() > 1 {
+            return Ok(());
+        }
+        let template = self.template()?;
+        let narrowed = learn::begun_where_parts_begin(
+            &options.engines,
+            &self.document,
+            &template,
+            &self.proof.judgement.cases,
+            bench.scrutiny,
+        );
+        let narrowed = narrowed.filter(|(document, _)| self.reads_recorded(document));
+        if let Some((document, example)) = narrowed {
+            self.document = document;
+            let told = format!(
+                "a model may say in its answer what the chat template writes before one; so {} counts only where the turn begins, or behind what closes a part of it: {} is an answer",
+                json::quote(&example.delimiter),
+                json::quote(&example.response)
+            );
+            self.findings.push(Finding::info("answer-beginning", told));
+        }
+        Ok(())
+    }
 }

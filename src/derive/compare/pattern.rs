@@ -90,6 +90,17 @@ pub(in crate::derive) fn looks_around(source: &str) -> bool {
     looks
 }
 
+/// The pattern in two: all of it, and the look-ahead that captures an id and nothing else with what is behind it, which is empty where there is none. `<c>(?=.*#(?P<id>\\d))` is
+/// `<c>` and the rest.
+pub(in crate::derive) fn split_id_ahead(source: &str) -> (&str, &str) {
+    let mut begins = source.match_indices("(?=").map(|(at, _)| at);
+    let at = begins.find(|at| {
+        let ahead = enclosed(&source[*at..], "(?=");
+        ahead.is_some_and(|ahead| ahead.contains("(?P<id>") && ahead.matches(NAMED).count() == 1)
+    });
+    source.split_at(at.unwrap_or(source.len()))
+}
+
 /// The pattern without what it only looks for, ahead or behind: `a(?=b)c` becomes `a(?:)c`. It has all that a match takes.
 pub(in crate::derive) fn takes(source: &str) -> String {
     let mut at = 0;

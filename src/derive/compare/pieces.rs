@@ -84,13 +84,27 @@ impl Pieces {
             all.filter(|one| length(one) >= SHORTEST)
         };
         let alone = long(alone(&lines, &open));
-        let marks: BTreeSet<String> = marks.iter().cloned().chain(alone).collect();
+        let given = marks;
+        let marks: BTreeSet<String> = given.iter().cloned().chain(alone).collect();
         let like = marks.iter().cloned().chain(long(first(&lines))).collect();
         let [mut on, mut from] = touching(&lines);
         part(&mut fine, whole.clone(), [&marks, &like], [&on, &from]);
         // The parts into which constants were cut are markers. Constants that were only joined to a longer marker are none.
         let parts = fine.iter().filter(|one| !written.contains(*one));
         whole.extend(parts.cloned());
+        // A constant that stands before a given mark in a longer one is a marker as well, although it is never seen alone.
+        let before_marks = given.iter().flat_map(|mark| {
+            let rests = whole
+                .iter()
+                .filter_map(|one| one.strip_suffix(mark.as_str()));
+            rests.map(|rest| rest.trim_end_matches(python::is_space))
+        });
+        let before_marks = before_marks.filter(|rest| length(rest) >= SHORTEST);
+        let before_marks: Vec<String> = before_marks
+            .filter(|rest| written.contains(*rest))
+            .map(str::to_owned)
+            .collect();
+        whole.extend(before_marks);
         let [joined_on, joined_from] = touching(&joined);
         on.extend(joined_on);
         from.extend(joined_from);

@@ -22,7 +22,7 @@ use crate::derive::compare::pieces::Pieces;
 use crate::derive::probe::CALLS_KEY;
 use crate::judge::{self, Case, Counterexample, Scrutiny};
 use crate::response_template::ResponseTemplate;
-use crate::value::Value;
+use crate::value::{Key, Value, json};
 
 use marked::Marked;
 use unclaimed::Readings;
@@ -316,14 +316,19 @@ fn chosen<'c>(cases: impl Iterator<Item = &'c Case>) -> Vec<&'c Case> {
     chosen
 }
 
-/// Returns true if every text of a message consists of letters, digits, spaces, underscores and dashes.
+/// Returns true if every text of a message consists of letters, digits, spaces, underscores and dashes. Arguments may be the text of an object of such texts.
 fn is_plain(value: &Value) -> bool {
+    let is_member_plain = |(key, value): (&Key, &Value)| {
+        let object = || json::parse(value.as_str()?).ok();
+        let object = (*key == *"arguments").then(object).flatten();
+        is_plain(object.as_ref().unwrap_or(value))
+    };
     match value {
         Value::String(text) => text
             .chars()
             .all(|c| c.is_alphanumeric() || " _-".contains(c)),
         Value::Array(items) => items.iter().all(is_plain),
-        Value::Object(members) => members.values().all(is_plain),
+        Value::Object(members) => members.iter().all(is_member_plain),
         _ => true,
     }
 }

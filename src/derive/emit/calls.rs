@@ -1,11 +1,11 @@
 //! The region of the calls: the delimiters that open and close each, and the way in which its content parser reads the body.
 
 use super::ends::{Ends, has_within};
-use super::marker::{self, Captures};
+use super::marker::{self, Captures, Ids};
 use super::written::Written;
 use super::{
-    AT_LINE, BEHIND_BRACKET, either_of, is_plain, listed, optional, pairs, pattern_candidate,
-    patterns, tail,
+    AT_LINE, BEHIND_BRACKET, JSON_STRING, either_of, is_plain, listed, object_ahead, optional,
+    pairs, pattern_candidate, patterns, scalar_member, tail,
 };
 use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::{pattern, slot, text};
@@ -62,10 +62,12 @@ pub(super) fn region(
     };
     match &calls.body {
         Body::Array(_) | Body::Object(_) => FieldDocument {
-            open: region.open.map(|open| with_absent_id(open, &calls.body)),
+            open: region
+                .open
+                .map(|open| with_absent_id(open, &calls.body, written.ids())),
             close: region.close,
             content: region.content,
-            ..transformed(calls)
+            ..transformed(calls, written.ids())
         },
         Body::Json => FieldDocument {
             content: Some(
@@ -103,7 +105,7 @@ pub(super) fn region(
 }
 
 /// Returns a field with the transform of calls that are JSON as a whole.
-pub(super) fn transformed(calls: &ToolCalls) -> FieldDocument {
+pub(super) fn transformed(calls: &ToolCalls, ids: &Ids) -> FieldDocument {
     match &calls.body {
         Body::Array(members) if !members.is_as_it_is() => FieldDocument {
             transform: Some(call_transform(members, "", None)),
@@ -111,7 +113,15 @@ pub(super) fn transformed(calls: &ToolCalls) -> FieldDocument {
             ..FieldDocument::default()
         },
         Body::Object(members) => FieldDocument {
-            transform: Some(call_transform(members, "content.", captured_id(calls))),
+            transform: match ids {
+                Ids::LeftOutOfObject if members.is_as_it_is() => None,
+                Ids::LeftOutOfObject => Some(call_object(
+                    place(&members.name, OF_OBJECT),
+                    place(&members.arguments, OF_OBJECT),
+                    Some(Value::from("{id}")),
+                )),
+                _ => Some(call_transform(members, OF_OBJECT, captured_id(calls))),
+            },
             repeats: true,
             ..FieldDocument::default()
         },
@@ -119,20 +129,43 @@ pub(super) fn transformed(calls: &ToolCalls) -> FieldDocument {
     }
 }
 
-/// Returns what opens a list of calls, so that one of them may lack its id.
+/// Returns what opens calls, so that one of them may lack its id.
 ///
-/// There is no such way for a call that is an object of its own, whose members have no place in the scope of the transform.
-fn with_absent_id(open: Delimiter, body: &Body) -> Delimiter {
-    let Body::Array(members) = body else {
+/// The members of a listed call stand in the scope of the transform by their own names. So an empty capture of that name counts where the
+/// member is missing. Those of a call that is an object of its own do not. There what opens the call looks ahead for the id, over members
+/// before it that are no objects or lists, up to the arguments: `{"type": "tool", "id": "a1", "arguments": ...}`.
+fn with_absent_id(open: Delimiter, body: &Body, ids: &Ids) -> Delimiter {
+    let (Body::Array(members) | Body::Object(members)) = body else {
         return open;
     };
     let key = match members.id.as_deref() {
         Some([key]) if !members.is_as_it_is() => key,
         _ => return open,
     };
-    let pattern = either_of(patterns(open.clone()));
-    let absent = pattern.and_then(|pattern| pattern::with_absent(&pattern, key));
-    absent.map_or(open, Delimiter::pattern)
+    let Some(pattern) = either_of(patterns(open.clone())) else {
+        return open;
+    };
+    match body {
+        Body::Array(_) => pattern::with_absent(&pattern, key).map_or(open, Delimiter::pattern),
+        _ => match members.arguments.first() {
+            Some(last) if *ids == Ids::LeftOutOfObject => {
+                Delimiter::pattern(format!("{pattern}{}", object_with_id(key, last)))
+            }
+            _ => open,
+        },
+    }
+}
+
+/// A look-ahead at an object that captures the text of its member `key` as the id. It captures nothing where the member `last`, which every call has, comes before
+/// that, or one that is an object or a list, or where there is no other member. One of these has to have arrived, so that pieces of a response are read as the whole.
+fn object_with_id(key: &str, last: &str) -> String {
+    let [key, last] = [key, last].map(|key| format!("{}\\s*:", text::escape(&json::quote(key))));
+    let bounded = format!("{key}\\s*\"").replace("\\s*", "\\s{0,64}");
+    let before = format!("(?:{})*?", scalar_member(JSON_STRING));
+    let other =
+        format!("{JSON_STRING}\\s*:\\s*(?:[\\[{{]|(?:{JSON_STRING}|[^\\s\"\\[\\]{{}},]+)\\s*\\}})");
+    let id = format!("(?P<id>(?<={bounded})(?:[^\"\\\\]|\\\\.)+(?=\")|(?={last}|{other}))");
+    format!("\\s*(?=\\{{\\s*{before}(?:{key}\\s*\")?{id})")
 }
 
 /// How `json` reads the arguments.
@@ -166,7 +199,12 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     let own = written.own().trim_end();
     let is_literal = section.is_empty() && ahead.is_empty() && is_plain(own);
     if is_literal && own.is_empty() {
-        return None;
+        // A list of calls begins as no other text does.
+        let members = match &written.calls.body {
+            Body::Array(members) => object_ahead(members)?,
+            _ => return None,
+        };
+        return Some(Delimiter::pattern(format!("(?=\\[\\s*{members})")));
     }
     let pattern = format!(
         "{}{}{ahead}",
@@ -311,7 +349,19 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         let candidates = std::iter::once(usual).chain(others);
         return choices.choose(DecisionId::CallClose, candidates).flatten();
     }
-    let close = written.behind(own, Captures::None);
+    let (brackets, rest) = match marker::is_json(&calls.call.0) {
+        true => own.split_at(own.len() - own.trim_start_matches(['}', ']', ' ', '\n']).len()),
+        false => ("", own),
+    };
+    let close = match (brackets.trim(), rest) {
+        ("", _) | (_, "") => written.behind(own, Captures::None),
+        // White space between the end of a JSON value and a marker is free.
+        (brackets, rest) => {
+            let brackets = brackets.chars().filter(|sign| !sign.is_whitespace());
+            let brackets: String = brackets.map(|sign| format!("\\{sign}\\s*")).collect();
+            format!("{brackets}{}", written.behind(rest, Captures::None))
+        }
+    };
     let pattern = format!(
         "{close}\\s*{}{}",
         ends.optional(calls.separator.trim()),
@@ -579,12 +629,20 @@ fn captured_id(calls: &ToolCalls) -> Option<Value> {
     calls.call.0.contains(slot::ID).then(|| Value::from("{id}"))
 }
 
+/// The scope of a transform under which the members of a call that is an object of its own stand.
+const OF_OBJECT: &str = "content.";
+
+/// The placeholder of what stands at the path under `root`.
+fn place(path: &[String], root: &str) -> Value {
+    Value::from(format!("{{{root}{}}}", path.join(".")))
+}
+
 /// The call as a message has it, its parts taken from the scope under `root`, and its id from there or as it was `captured`.
 fn call_transform(members: &Members, root: &str, captured: Option<Value>) -> Value {
     let whole = members.keys == ["name", "arguments"]
         && members.name == ["name"]
         && members.arguments == ["arguments"];
-    let place = |path: &[String]| Value::from(format!("{{{root}{}}}", path.join(".")));
+    let place = |path: &[String]| place(path, root);
     let id = members.id.as_deref().map(place).or(captured);
     if whole && !root.is_empty() {
         return call_of(Value::from("{content}"), id);

@@ -48,6 +48,8 @@ pub(super) enum Ids {
     LeftOut,
     /// As one that may be empty, where these texts before and behind it are missing as well.
     LeftOutWith(String, String),
+    /// As a member of the call's object that may be missing.
+    LeftOutOfObject,
 }
 
 /// How the name of a function is read.

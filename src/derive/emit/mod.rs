@@ -31,7 +31,7 @@ use crate::derive::probe;
 use crate::derive::read::analysis::Analysis;
 use crate::derive::read::arguments::{Pairs, Style};
 use crate::derive::read::calls::ToolCalls;
-use crate::derive::read::cut::Body;
+use crate::derive::read::cut::{Body, Members};
 use crate::judge::slot::Slot;
 use crate::response_template::{Delimiter, Document, FieldDocument};
 use crate::value::{Map, Value, json};
@@ -204,6 +204,33 @@ fn optional(marker: &str) -> String {
 /// Returns true if nothing in the marker may vary: it has neither a slot nor white space.
 fn is_plain(marker: &str) -> bool {
     !slot::any(marker) && !marker.contains(char::is_whitespace)
+}
+
+/// A pattern for the beginning of a call's object, up to its arguments, or to the function that has them. Other members may come before that, if they are no objects or
+/// lists. `None` where the arguments are the whole object.
+fn object_ahead(members: &Members) -> Option<String> {
+    let (root, within) = members.arguments.split_first()?;
+    let quoted = |key: &String| text::escape(&json::quote(key));
+    let function = within.first().map(|arguments| {
+        let name = members
+            .name
+            .get(1)
+            .filter(|_| members.name.first() == Some(root));
+        let keys = [Some(arguments), name].into_iter().flatten().map(quoted);
+        let keys = either_of(keys.collect()).unwrap_or_default();
+        format!("\\s*\\{{\\s*{keys}\\s*:")
+    });
+    Some(format!(
+        "\\{{\\s*(?:{})*{}\\s*:{}",
+        scalar_member(JSON_STRING),
+        quoted(root),
+        function.unwrap_or_default()
+    ))
+}
+
+/// A pattern for a member of a JSON object that is no object and no list, and the comma behind it. `key` is a pattern for its key with the quotes.
+fn scalar_member(key: &str) -> String {
+    format!("{key}\\s*:\\s*(?:{JSON_STRING}|[^\\s\"\\[\\]{{}},]+)\\s*,\\s*")
 }
 
 /// The patterns of a delimiter, of which each matches one way in which it is written.

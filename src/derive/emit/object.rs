@@ -6,6 +6,7 @@
 
 use indexmap::IndexMap;
 
+use super::marker::Ids;
 use super::{JSON_STRING, calls, either_of};
 use crate::derive::compare::text;
 use crate::derive::read::calls::ToolCalls;
@@ -75,6 +76,6 @@ fn calls_at(
         ))),
         close: Some(Delimiter::pattern(format!("(?<={last})\\s*{follows}"))),
         content: Some("json".to_owned()),
-        ..calls::transformed(tool_calls)
+        ..calls::transformed(tool_calls, &Ids::There)
     }
 }

@@ -45,7 +45,8 @@ pub(super) fn content(
             let written = Written::new(analysis, calls, ends, choices);
             format!("(?={})", written.beginning())
         } else {
-            format!("{}\\s*", slot::pattern(marker))
+            header_behind(analysis, ends, marker)
+                .unwrap_or_else(|| format!("{}\\s*", slot::pattern(marker)))
         }),
         _ => None,
     };
@@ -263,6 +264,18 @@ fn opens_content(analysis: &Analysis, choices: &Choices) -> bool {
 fn between_content_and_calls(analysis: &Analysis, opened_by_reasoning: bool) -> Option<&str> {
     let read = analysis.content.before_calls.as_deref();
     read.or_else(|| (opened_by_reasoning && analysis.calls.is_some()).then_some(""))
+}
+
+/// A pattern for a marker that ends with the header of a turn, right behind another marker: white space may stand between the two, or the header may be missing, as
+/// where the response ends.
+/// Of `<end><start>assistant` it is `<end>\s*(?:<start>assistant\s*)?`. `None` where the marker does not end so.
+fn header_behind(analysis: &Analysis, ends: &Ends<'_>, marker: &str) -> Option<String> {
+    let mut headers = analysis.anchor.literals.iter().map(|header| header.trim());
+    let (end, header) =
+        headers.find_map(|header| Some((marker.trim_end().strip_suffix(header)?, header)))?;
+    let is_glued = analysis.pieces.is_one(end) && !end.ends_with(char::is_whitespace);
+    let is_apart = is_glued && !header.is_empty() && !slot::any(marker);
+    is_apart.then(|| format!("{}\\s*{}", text::escape_loosely(end), ends.optional(header)))
 }
 
 /// Returns true if every marker that ends the turn begins with `marker`.

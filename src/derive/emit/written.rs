@@ -117,6 +117,29 @@ fn ids(calls: &ToolCalls, choices: &Choices) -> Ids {
             Ids::LeftOut,
         )
     });
+    let there = Candidate::new(
+        "is there",
+        "a call has an id",
+        "the chat template writes an id in every call that has one",
+        Ids::There,
+    );
+    if calls.around_id.is_some() && has_member_for_id(&calls.body) {
+        let left_out = Candidate::new(
+            "may be missing from the object",
+            "a call's object may have no member for an id",
+            "the chat template writes none for a call that has no id",
+            Ids::LeftOutOfObject,
+        );
+        // An object that is the call needs nothing done to it. Of another one, an id that stands behind the arguments is not looked ahead for.
+        let is_whole = matches!(&calls.body, Body::Object(members) if members.is_as_it_is());
+        let candidates = match is_whole {
+            true => [left_out, there],
+            false => [there, left_out],
+        };
+        return choices
+            .choose(DecisionId::CallId, candidates)
+            .unwrap_or_default();
+    }
     let with_around = calls.around_id.as_ref().map(|(before, behind)| {
         let means = format!(
             "an id may be missing, with {} before it",
@@ -132,15 +155,17 @@ fn ids(calls: &ToolCalls, choices: &Choices) -> Ids {
     if left_out.is_none() && with_around.is_none() {
         return Ids::There;
     }
-    let there = Candidate::new(
-        "is there",
-        "a call has an id",
-        "the chat template writes an id in every call that has one",
-        Ids::There,
-    );
     let candidates = [there].into_iter().chain(left_out).chain(with_around);
     let ids = choices.choose(DecisionId::CallId, candidates);
     ids.unwrap_or_default()
+}
+
+/// Returns true if an object that is a call has a member of its own for the id.
+fn has_member_for_id(body: &Body) -> bool {
+    let Body::Object(members) = body else {
+        return false;
+    };
+    members.id.as_ref().is_some_and(|path| path.len() == 1)
 }
 
 /// The first of several markers before a call's name, if a call may be recognized without it. Models leave it out, as they leave out the
@@ -330,6 +355,11 @@ impl<'a> Written<'a> {
         let (shared, after) = (&form.shared, &form.before_arguments);
         let open = marker::opening(self.pieces, shared, after, Captures::None, &self.names);
         Some(format!("(?<={open}){}", form.end()))
+    }
+
+    /// How ids that may be missing are read.
+    pub(super) fn ids(&self) -> &Ids {
+        &self.names.ids
     }
 
     /// A pattern for a marker that stands behind the body of a call.

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use super::CONTENT_KEY;
 use super::split;
 use super::widening::{Edit, How};
+use super::within::behind_parts;
 use crate::derive::compare::pattern::{SPACE, alternatives, bounded, enclosed, grouped};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::text::escape;
@@ -146,7 +147,10 @@ pub(in crate::derive) fn claimed<P>(
         });
     if let Some(next) = bare.and_then(|bare| implicit(&bare, last, pieces)) {
         let begun = std::iter::once_with(|| begun(&next, template, cases)).flatten();
-        let ways = std::iter::once((next.clone(), Vec::new())).chain(begun);
+        let with_parts = std::iter::once_with(|| with_parts(&next, document)).flatten();
+        let ways = std::iter::once((next.clone(), Vec::new()))
+            .chain(begun)
+            .chain(with_parts);
         for (next, narrower) in ways {
             if bears_parts(template, &next, cases) && take(next, &mut now) {
                 told.push("the content is what is left".to_owned());
@@ -437,6 +441,23 @@ fn told_apart(known: &[String], last: Vec<String>) -> (Vec<String>, Vec<String>)
         }
     }
     (whole, rests)
+}
+
+/// Returns the document in which what opened the content `before` counts only where a part of the message begins, and the change in words: an answer may have the
+/// like of it, as `see [3]` has of `[1]` before an answer.
+fn with_parts(document: &Document, before: &Document) -> Option<(Document, Vec<String>)> {
+    let open = before.fields.get(CONTENT_KEY)?.open.as_ref()?;
+    let open = split::source(open);
+    let mut changed = document.clone();
+    let place = behind_parts(document, None, Some(&open));
+    let content = changed.fields.get_mut(CONTENT_KEY)?;
+    let close = split::source(content.close.as_ref()?);
+    let mut ways = alternatives(&close);
+    let own = ways.iter_mut().find(|way| **way == open)?;
+    *own = format!("{place}{}{SPACE}", grouped(&open));
+    content.close = Some(Delimiter::pattern(grouped(&ways.join("|"))));
+    let told = "what stands before the content counts only where the turn begins, or behind what closes a part of it";
+    Some((changed, vec![told.to_owned()]))
 }
 
 /// Returns the document with each field but the content opened only before the character with which all its regions in these responses begin, and the

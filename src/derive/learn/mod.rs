@@ -16,6 +16,7 @@
 
 mod again;
 mod appraise;
+mod begun;
 mod between;
 mod calls;
 mod changes;
@@ -57,6 +58,7 @@ use crate::value::{Map, Value, json, python};
 
 pub(in crate::derive) use again::{Again, written_again};
 use appraise::{Appraised, Shortfall, appraise};
+pub(in crate::derive) use begun::begun_where_parts_begin;
 pub(in crate::derive) use between::parted_by_text;
 pub(in crate::derive) use claim::claimed;
 pub(in crate::derive) use constants::Constants;

@@ -12,8 +12,8 @@
 
 use super::{CALLS_KEY, reads_as_before, split};
 use crate::derive::compare::pattern::{
-    NAMED, SPACE, enclosed, grouped, looks_around, optional_beginning, without_captures,
-    without_references,
+    NAMED, SPACE, enclosed, grouped, looks_around, optional_beginning, split_id_ahead,
+    without_captures, without_references,
 };
 use crate::judge::{Case, Scrutiny};
 use crate::pattern::Pattern;
@@ -31,7 +31,8 @@ pub(in crate::derive) fn opened_at_their_body(
     let mut changed = document.clone();
     let field = changed.fields.get_mut(CALLS_KEY)?;
     let open = split::source(field.open.as_ref()?);
-    let (section, own) = optional_beginning(&open);
+    let (marker, ids) = split_id_ahead(&open);
+    let (section, own) = optional_beginning(marker);
     let own = own.strip_suffix(SPACE).unwrap_or(own);
     if own.is_empty() || looks_around(&without_guards(own)) {
         return None;
@@ -42,7 +43,7 @@ pub(in crate::derive) fn opened_at_their_body(
     let again = is_around_name.then(|| without_captures(&without_references(&whole, &whole)?));
     let again = again.flatten().map(|whole| format!("|{whole}"));
     let again = again.unwrap_or_default();
-    let ahead = format!("{section}{}{SPACE}(?={body}{again})", grouped(own));
+    let ahead = format!("{section}{}{SPACE}(?={body}{again}){ids}", grouped(own));
     field.open = Some(Delimiter::pattern(ahead));
     let seen = Pattern::regex(&open).ok()?;
     let has_it = |case: &&Case| !matches!(seen.search(&case.response, 0), Ok(None));

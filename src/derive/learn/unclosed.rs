@@ -25,8 +25,8 @@
 
 use super::{CALLS_KEY, CONTENT_KEY, reads_as_before};
 use crate::derive::compare::pattern::{
-    SPACE, alternatives, behind_groups, bounded, grouped, looks_around, optional_beginning, takes,
-    whole_or_missing, without_captures, without_references,
+    SPACE, alternatives, behind_groups, bounded, grouped, looks_around, optional_beginning,
+    split_id_ahead, takes, whole_or_missing, without_captures, without_references,
 };
 use crate::judge::{Case, Scrutiny};
 use crate::pattern::Pattern;
@@ -93,7 +93,8 @@ impl Parts {
         // Strings between other delimiters may have quotes in them, so that quotes do not tell where the next call begins.
         let is_parted = field.repeats && (ends.is_some() || field.content_args.is_empty());
         let own = field.open.as_ref()?.as_pattern();
-        let open = without_captures(&without_references(&own, &own)?)?;
+        let (own, _) = split_id_ahead(&own);
+        let open = without_captures(&without_references(own, own)?)?;
         let close = field.close.as_ref().map(Delimiter::as_pattern);
         let close = close.unwrap_or_default();
         let is_followed = close.contains("(?=") || close.is_empty();

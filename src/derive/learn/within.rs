@@ -67,6 +67,29 @@ pub(in crate::derive) fn opened_where_parts_begin<'c>(
 /// The response template with the narrower opening, and the patterns of the marker anywhere and where it opens a reasoning; `None` where there is nothing to narrow.
 fn narrowed(document: &Document, reasoning: &str) -> Option<(Document, Pattern, Pattern)> {
     let open = split::source(document.fields.get(reasoning)?.open.as_ref()?);
+    let behind_parts = behind_parts(document, Some(&open), None);
+    // A reasoning without text takes none of the answer with it, wherever it stands.
+    let close = document.fields.get(reasoning)?.close.as_ref();
+    let close = close.and_then(|close| plain(&split::source(close)));
+    let empty = without_captures(&open).zip(close);
+    let empty = empty.map(|(open, close)| format!("|(?={}{SPACE}{close})", grouped(&open)));
+    let place = match empty {
+        Some(empty) => format!("(?:{behind_parts}{empty})"),
+        None => behind_parts,
+    };
+    let narrow = format!("{place}{}", grouped(&open));
+    let patterns = [&open, &narrow].map(|source| Pattern::regex(source).ok());
+    let [Some(seen), Some(narrowed)] = patterns else {
+        return None;
+    };
+    let mut changed = document.clone();
+    changed.fields.get_mut(reasoning)?.open = Some(Delimiter::pattern(narrow));
+    Some((changed, seen, narrowed))
+}
+
+/// A look-behind for the beginning of the turn and for what ends a part of the message, with white space behind it: the closes of all fields, the anchor, and `open`,
+/// which begins the part that the look-behind is for. What stands in `but` is left out.
+pub(super) fn behind_parts(document: &Document, open: Option<&str>, but: Option<&str>) -> String {
     let mut places = vec!["\\A".to_owned()];
     let anchor = split::source(&document.start_anchor);
     let closes = document
@@ -74,9 +97,16 @@ fn narrowed(document: &Document, reasoning: &str) -> Option<(Document, Pattern, 
         .values()
         .filter_map(|field| field.close.as_ref());
     let closes = closes.map(split::source);
-    let parts = [open.clone(), anchor].into_iter().chain(closes);
+    let parts = open
+        .map(str::to_owned)
+        .into_iter()
+        .chain([anchor])
+        .chain(closes);
     for place in parts.filter_map(|part| plain(&part)) {
         for way in alternatives(&place) {
+            if but.is_some_and(|but| plain(but).as_deref() == Some(way.as_str())) {
+                continue;
+            }
             // Nothing stands behind the end of the response.
             let way = match way.contains("\\Z") {
                 true => whole_or_missing(&way),
@@ -88,24 +118,7 @@ fn narrowed(document: &Document, reasoning: &str) -> Option<(Document, Pattern, 
             }
         }
     }
-    let (places, space) = (places.join("|"), behind(SPACE));
-    // A reasoning without text takes none of the answer with it, wherever it stands.
-    let close = document.fields.get(reasoning)?.close.as_ref();
-    let close = close.and_then(|close| plain(&split::source(close)));
-    let empty = without_captures(&open).zip(close);
-    let empty = empty.map(|(open, close)| format!("|(?={}{SPACE}{close})", grouped(&open)));
-    let place = match empty {
-        Some(empty) => format!("(?:(?<=(?:{places}){space}){empty})"),
-        None => format!("(?<=(?:{places}){space})"),
-    };
-    let narrow = format!("{place}{}", grouped(&open));
-    let patterns = [&open, &narrow].map(|source| Pattern::regex(source).ok());
-    let [Some(seen), Some(narrowed)] = patterns else {
-        return None;
-    };
-    let mut changed = document.clone();
-    changed.fields.get_mut(reasoning)?.open = Some(Delimiter::pattern(narrow));
-    Some((changed, seen, narrowed))
+    format!("(?<=(?:{}){})", places.join("|"), behind(SPACE))
 }
 
 /// A pattern to look back with: over as much white space as anybody writes, and with a bound, so that a parser can forget the text before it.
@@ -128,7 +141,7 @@ fn marker<'c>(
 }
 
 /// Returns true if the marker stands where it opens no reasoning.
-fn has_another(text: &str, marker: &Pattern, opening: &Pattern) -> bool {
+pub(super) fn has_another(text: &str, marker: &Pattern, opening: &Pattern) -> bool {
     let mut at = 0;
     while let Ok(Some(found)) = marker.search(text, at) {
         let span = found.span;

@@ -5,7 +5,7 @@ use super::cut::cut;
 use crate::chat_template::RenderError;
 use crate::derive::choice::{Candidate, DecisionId};
 use crate::derive::evidence::finding::Finding;
-use crate::derive::probe::{self, Assistant, CALLS_KEY, Call, Dialect};
+use crate::derive::probe::{self, ArgumentsForm, Assistant, CALLS_KEY, Call, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
 
@@ -31,7 +31,9 @@ pub(in crate::derive) fn spell(
     let mut refusal = None;
     let mut nameless = false;
     let named_by_id = standard.naming_by_id();
-    for dialect in standard.spellings().chain(named_by_id.spellings()) {
+    let spellings = standard.spellings().chain(named_by_id.spellings());
+    let is_text = |dialect: &Dialect| dialect.arguments == ArgumentsForm::JsonText;
+    for dialect in spellings.filter(|dialect| is_text(dialect) || !renderer.text_arguments) {
         // Whether the id is to be the name is asked only where calls are rendered without one.
         if dialect.named_by_id
             && (!nameless || found.iter().any(|(_, one)| !one.dialect.named_by_id))

@@ -156,6 +156,10 @@ pub(in crate::derive) fn read(
     let single = single.after(&renderer.pieces, before);
     let double = double.map(|cut| cut.after(&renderer.pieces, before));
     let mut calls = assemble(renderer, single, double, end);
+    if let Some(section) = section_within(renderer, context, anchor, before, &dialect, form, &calls)
+    {
+        calls.section.0 = section;
+    }
     calls.id_behind = reads_id_behind(renderer, &calls);
     match &mut calls.body {
         Body::Pairs(pairs) => {
@@ -178,10 +182,9 @@ pub(in crate::derive) fn read(
         }
         _ => {}
     }
-    let has_id = [&calls.call.0, &calls.call.1]
-        .iter()
-        .any(|marker| marker.contains(slot::ID));
-    if has_id {
+    let is_member = matches!(&calls.body, Body::Object(members) if members.id.is_some());
+    let is_written = |marker: &str| marker.contains(slot::ID);
+    if is_member || is_written(&calls.call.0) || is_written(&calls.call.1) {
         calls.around_id = around_id(renderer, context, anchor, &dialect);
     }
     calls.named_by_id = dialect.named_by_id;
@@ -329,6 +332,34 @@ fn forms(renderer: &Renderer<'_>, turn: &str, calls: &[Call]) -> Vec<Candidate<(
     });
     let all = marked.into_iter().chain(bare);
     all.enumerate().map(candidate).collect()
+}
+
+/// Returns what opens the section of the calls within what wraps the content and the calls; `None` where nothing wraps both: of `<out><calls>` it is `<calls>`, since
+/// that stands behind a content, `<out>Hi<calls>`.
+fn section_within(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    before: BeforeCalls<'_>,
+    dialect: &Dialect,
+    form: Form,
+    calls: &ToolCalls,
+) -> Option<String> {
+    let open = before
+        .content
+        .open
+        .as_deref()
+        .filter(|open| !open.trim().is_empty())?;
+    let own = calls.section.0.trim_start().strip_prefix(open)?;
+    let one = [probe::call(0)];
+    let message = Assistant::calling(one.clone()).with_content(probe::CONTENT);
+    let full = renderer.turn(context, &dialect.write(&message)).ok()?.full;
+    let turn = anchor.turn(&full, probe::CONTENT)?;
+    let cut = form.cut(&renderer.pieces, turn, &one, &renderer.choices)?;
+    let (_, beside) = cut.literals.first()?.split_once(probe::CONTENT)?;
+    let is_beside = beside.trim_start().starts_with(own.trim());
+    let own = format!("{}{}", text::leading(beside), own.trim_start());
+    (is_beside && !own.trim().is_empty()).then_some(own)
 }
 
 /// Returns the evidence for the text that ends a turn whose content stands after its calls.
@@ -507,17 +538,26 @@ fn split_end(
             ));
         }
         let tokens = renderer.pieces.tokens(tail);
-        if let [_, .., last] = tokens.as_slice()
-            && renderer.added_tokens().any(|token| token == *last)
+        if let [.., before, last] = tokens.as_slice()
             && shared == 0
             && has_section
             && let Some(at) = tail.rfind(last)
         {
-            candidates.push(candidate(
-                "its last marker",
-                "it is a token of the tokenizer, and a turn of calls may end otherwise than one with content",
-                at,
-            ));
+            let is_token = renderer.added_tokens().any(|token| token == *last);
+            let is_apart = [before, last]
+                .iter()
+                .all(|token| renderer.pieces.is_one(token));
+            let because = match is_token {
+                true => {
+                    "it is a token of the tokenizer, and a turn of calls may end otherwise than one with content"
+                }
+                false => {
+                    "it is a marker of its own, and a turn of calls may end otherwise than one with content"
+                }
+            };
+            if is_token || is_apart {
+                candidates.push(candidate("its last marker", because, at));
+            }
         }
         let at = match shared {
             0 => tail.len(),

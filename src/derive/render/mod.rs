@@ -14,6 +14,7 @@ mod opening;
 mod question;
 pub(in crate::derive) mod renderer;
 pub(in crate::derive) mod requirements;
+mod role_end;
 mod trailer;
 mod unasked;
 mod varying;

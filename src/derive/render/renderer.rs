@@ -10,6 +10,7 @@ use web_time::Instant;
 
 use super::cutting::{self, Cutting};
 use super::requirements::Requirements;
+use super::role_end;
 use super::trailer;
 use super::unasked;
 use super::varying::Varying;
@@ -56,6 +57,8 @@ pub(in crate::derive) struct Renderer<'a> {
     pub(in crate::derive) slots: Vec<Slot>,
     /// The kwargs that are never set.
     pub(in crate::derive) unset: Vec<String>,
+    /// True if calls are rendered with their arguments as text alone, where both are.
+    pub(in crate::derive) text_arguments: bool,
     /// The texts of probes that the template writes as JSON.
     pub(in crate::derive) json_texts: Vec<&'static str>,
     /// The beginnings of turns in prompts that have a mark behind what the others begin a turn with.
@@ -101,6 +104,7 @@ impl<'a> Renderer<'a> {
             pieces: Rc::default(),
             slots: Vec::new(),
             unset: Vec::new(),
+            text_arguments: false,
             json_texts: Vec::new(),
             marks: RefCell::default(),
             varying: Varying::default(),
@@ -171,7 +175,9 @@ impl<'a> Renderer<'a> {
             self.added = RefCell::default();
             self.cache = RenderCache::default();
         }
-        let marks = self.source.marks();
+        let ends = own.iter().filter_map(role_end::of);
+        let ends: Vec<String> = ends.collect();
+        let marks = self.source.marks().chain(ends.iter().map(String::as_str));
         self.pieces = Rc::new(Pieces::of(own.iter().chain(renders), marks));
     }
 

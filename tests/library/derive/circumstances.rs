@@ -190,3 +190,20 @@ fn a_delimiter_with_the_question_in_it_proves_nothing() {
     let derivation = quoting("[bot]", ("", ""), &own);
     assert_eq!(derivation.report.verdict, Verdict::Proved);
 }
+
+/// Without the argument that it asks for, the chat template renders no call of the function at all.
+#[test]
+fn an_argument_without_which_a_call_is_refused_is_tried() {
+    for (name, asks) in [
+        ("run_code", "c.function.name == 'run_code'"),
+        ("browser.peek", "c.function.name.startswith('browser.')"),
+    ] {
+        let calls = format!(
+            "{{%- for c in m.tool_calls %}}{{%- if {asks} %}}{{{{ '<run>' + c.function.arguments.code + '</run>' }}}}{{%- else %}}<call>{{{{ c.function | tojson }}}}</call>{{%- endif %}}{{%- endfor %}}"
+        );
+        let derivation = template("", "", &calls);
+        assert_eq!(derivation.report.verdict, Verdict::ProvedInPart, "{name}");
+        let told = told(&derivation, "argument-not-read");
+        assert!(told.contains("`code`") && told.contains(name), "{told}");
+    }
+}

@@ -538,8 +538,7 @@ fn calls_in_a_list_may_be_known_without_it() {
     assert_eq!((first.fate, taken.as_str()), (Fate::Fails, "each apart"));
 }
 
-/// A list of calls with nothing around it has nothing that opens it, which no response template takes. Read call by call it has;
-/// and what closes the list also stands in arguments, so that a call ends where the turn does.
+/// A list of calls with nothing around it begins as no other text does: with the bracket and a member of its first call, whichever comes first.
 #[test]
 fn a_list_of_calls_that_nothing_stands_before() {
     let assistant = "{{ m.content }}{%- if m.tool_calls %}[{%- for call in m.tool_calls %}\
@@ -547,10 +546,19 @@ fn a_list_of_calls_that_nothing_stands_before() {
     let derivation = turns(assistant, "<bot>");
     proved(&derivation);
     let form = taken(decision(&derivation, "call form"));
-    assert_eq!(form.name, "the name in a marker, the arguments as JSON");
-    let (first, _) = corrected(&derivation, "end of a bare call");
-    let found = first.counterexample.as_ref().expect("a message");
-    assert!(found.response.contains("}]"), "{}", found.response);
+    assert_eq!(form.name, "one JSON array of all calls");
+    for call in [
+        r#"{"name": "f", "arguments": {"a": [1, "}]"]}}"#,
+        r#"{"arguments": {"a": [1, "}]"]}, "name": "f"}"#,
+    ] {
+        let template = ResponseTemplate::from_value(&derivation.document.to_value());
+        let response = format!("See [1]. [{call}, {call}]");
+        let message = parse_response(&response, template.expect("valid"), "", &[]);
+        let message = message.expect("a message");
+        let calls = message.get("tool_calls").and_then(Value::as_array);
+        assert_eq!(calls.map(<[Value]>::len), Some(2), "{message:?}");
+        assert_eq!(message.get("content"), Some(&Value::from("See [1].")));
+    }
 }
 
 /// What stands at the end of all, and is gone before the next message, ends the last message where nothing else does.

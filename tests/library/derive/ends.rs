@@ -94,3 +94,76 @@ fn a_call_that_its_bracket_closes_may_have_an_end_token_behind_it() {
         }
     }
 }
+
+/// Nothing ends a turn, and the tokenizer's own end is that of other texts: the model stops where the next message begins.
+#[test]
+fn what_begins_the_next_message_ends_a_turn_beside_the_tokenizers_end() {
+    let chat = "{%- for m in messages -%}<{{ m.role }}>{{ m.content }}{%- endfor -%}\
+                {%- if add_generation_prompt -%}<assistant>{%- endif -%}";
+    let source = chat_template::from_text("chat.jinja", chat).unwrap();
+    let token = ("eos_token".to_owned(), Value::from("<eos>"));
+    let source = source.with_special_tokens(Map::from_iter([token]));
+    let derivation = derive::derive(&source, &Options::default()).unwrap();
+    let template = derivation.document.to_value();
+    let template = obverse::response_template::ResponseTemplate::from_value(&template).unwrap();
+    for end in ["<user>", "<eos>", ""] {
+        let message = parse_response(&format!("Hi.{end}"), template.clone(), "<assistant>", &[]);
+        let message = message.unwrap();
+        assert_eq!(message.get("content"), Some(&Value::from("Hi.")), "{end}");
+    }
+}
+
+/// The marker that ends an answer stands right before the one that ends a turn, in every turn of the model. What ends the user's turn tells the two apart.
+#[test]
+fn an_end_that_is_made_of_the_role_is_a_marker_of_its_own() {
+    let chat = "{%- for m in messages -%}<{{ m.role }}>\
+                {%- if m.role == 'assistant' -%}<answer>{{ m.content }}</answer>{%- else -%}{{ m.content }}{%- endif -%}\
+                </{{ m.role }}>{%- endfor -%}{%- if add_generation_prompt -%}<assistant>{%- endif -%}";
+    let source = chat_template::from_text("chat.jinja", chat).unwrap();
+    let derivation = derive::derive(&source, &Options::default()).unwrap();
+    let template = derivation.document.to_value();
+    let template = obverse::response_template::ResponseTemplate::from_value(&template).unwrap();
+    for end in [
+        "</answer></assistant>",
+        "</answer>\n</assistant>",
+        "</answer>",
+    ] {
+        let response = format!("<answer>Hi.{end}");
+        let message = parse_response(&response, template.clone(), "<assistant>", &[]).unwrap();
+        assert_eq!(message.get("content"), Some(&Value::from("Hi.")), "{end}");
+    }
+}
+
+/// With tools a turn of calls ends with another marker than without, right behind what closes the call.
+#[test]
+fn a_call_ends_where_its_turn_is_cut_before_an_end_that_only_calls_have() {
+    let chat = "{%- if tools -%}[tools]{{ tools | tojson }}[end]{%- endif -%}{%- for m in messages -%}[{{ m.role }}]\
+                {%- for c in m.tool_calls or [] -%}[call]{{ c.function.name }}[with]{{ c.function.arguments | tojson }}[/call]{%- endfor -%}\
+                {{- '' if m.tool_calls else m.content }}{{ '[wait]' if m.tool_calls and tools is not none else '[end]' }}{%- endfor -%}\
+                {%- if add_generation_prompt -%}[assistant]{%- endif -%}";
+    let source = chat_template::from_text("chat.jinja", chat).unwrap();
+    let derivation = derive::derive(&source, &Options::default()).unwrap();
+    let template = derivation.document.to_value();
+    let template = obverse::response_template::ResponseTemplate::from_value(&template).unwrap();
+    for end in [
+        "[/call][wait]",
+        "[/call][end]",
+        "[/call]\n[wait]",
+        "[/call]",
+    ] {
+        let response = format!("[call]f[with]{{\"a\": \"b\"}}{end}");
+        let message = parse_response(&response, template.clone(), "[assistant]", &[]).unwrap();
+        let call = &message.get("tool_calls").and_then(Value::as_array).unwrap()[0];
+        let arguments = call
+            .get("function")
+            .and_then(|it| it.get("arguments"))
+            .unwrap();
+        assert_eq!(arguments.get("a"), Some(&Value::from("b")), "{end}");
+        assert!(
+            message
+                .get("content")
+                .is_none_or(|content| !content.is_truthy()),
+            "{end}: {message:?}"
+        );
+    }
+}
