@@ -230,11 +230,7 @@ impl Amended {
                 )
             };
             self.close_at(bench, &bench.analysis.turn_end.before_next, engines, told);
-            self.close_at_the_next(
-                bench,
-                engines,
-                !is_assumed && !source.end_tokens().is_empty(),
-            );
+            self.close_at_the_next(bench, engines);
         }
         let told = |tokens: &str| {
             format!(
@@ -268,13 +264,8 @@ impl Amended {
     }
 
     /// Lets what begins the next message close the content where the response ends with it, and where nothing else closes it.
-    /// Where the tokenizer names an end, a word that stands within a line is text.
-    fn close_at_the_next(&mut self, bench: &Bench<'_>, engines: &[Engine], is_ended: bool) {
-        let mut begins = bench.analysis.turn_end.ending_answers();
-        begins.retain(|[begin, _]| {
-            let is_word = begin.trim_start().starts_with(char::is_alphanumeric);
-            !(is_ended && is_word && !begin.contains('\n'))
-        });
+    fn close_at_the_next(&mut self, bench: &Bench<'_>, engines: &[Engine]) {
+        let begins = bench.analysis.turn_end.ending_answers();
         let keeps = bench.keeps(&self.proof);
         let ended = learn::ended_by_the_next(&begins, engines, &self.document, keeps);
         if let Some((document, proof)) = ended {
