@@ -325,16 +325,10 @@ impl<'a> Renderer<'a> {
         message: &Value,
         manner: &Manner,
     ) -> Result<Reads, RenderError> {
-        let mut messages = place.history.clone();
-        messages.push(message.clone());
-        let observed = self.spend(
-            place,
-            &messages,
-            manner,
-            false,
-            |template, inputs, steps| template.render_borrowed_observed(inputs, steps),
-        );
-        observed.map(|(_, reads)| reads)
+        self.spend_with(place, message, manner, |template, inputs, steps| {
+            let (_, reads) = template.render_borrowed_observed(inputs, steps)?;
+            Ok(reads)
+        })
     }
 
     /// Returns the inputs that the chat template asks for with the conversation and this message, be it before an error.
@@ -344,16 +338,23 @@ impl<'a> Renderer<'a> {
         message: &Value,
         manner: &Manner,
     ) -> Reads {
+        let reads = self.spend_with(place, message, manner, |template, inputs, steps| {
+            Ok(template.reads_of(inputs, steps))
+        });
+        reads.unwrap_or_default()
+    }
+
+    /// Renders the conversation with this message behind it, without a generation prompt, as `render` does.
+    fn spend_with<T>(
+        &self,
+        place: &Conversation,
+        message: &Value,
+        manner: &Manner,
+        render: impl FnOnce(&ChatTemplate, &Inputs<'_>, &mut u64) -> Result<T, RenderError>,
+    ) -> Result<T, RenderError> {
         let mut messages = place.history.clone();
         messages.push(message.clone());
-        let reads = self.spend(
-            place,
-            &messages,
-            manner,
-            false,
-            |template, inputs, steps| Ok(template.reads_of(inputs, steps)),
-        );
-        reads.unwrap_or_default()
+        self.spend(place, &messages, manner, false, render)
     }
 
     /// The steps that renders may still take.

@@ -1,4 +1,4 @@
-//! An amendment for texts that name what opens a reasoning.
+//! Amendments for texts that name what opens a reasoning, or what stands before an answer.
 
 use super::{Amended, Bench};
 use crate::derive::evidence::finding::Finding;

@@ -5,7 +5,7 @@ use super::marker::{self, Captures, Ids};
 use super::written::Written;
 use super::{
     AT_LINE, BEHIND_BRACKET, JSON_STRING, either_of, is_plain, listed, object_ahead, optional,
-    pairs, pattern_candidate, patterns, scalar_member, tail,
+    pairs, pattern_candidate, patterns, scalar, scalar_member, tail,
 };
 use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::{pattern, slot, text};
@@ -162,8 +162,7 @@ fn object_with_id(key: &str, last: &str) -> String {
     let [key, last] = [key, last].map(|key| format!("{}\\s*:", text::escape(&json::quote(key))));
     let bounded = format!("{key}\\s*\"").replace("\\s*", "\\s{0,64}");
     let before = format!("(?:{})*?", scalar_member(JSON_STRING));
-    let other =
-        format!("{JSON_STRING}\\s*:\\s*(?:[\\[{{]|(?:{JSON_STRING}|[^\\s\"\\[\\]{{}},]+)\\s*\\}})");
+    let other = format!("{JSON_STRING}\\s*:\\s*(?:[\\[{{]|{}\\s*\\}})", scalar());
     let id = format!("(?P<id>(?<={bounded})(?:[^\"\\\\]|\\\\.)+(?=\")|(?={last}|{other}))");
     format!("\\s*(?=\\{{\\s*{before}(?:{key}\\s*\")?{id})")
 }

@@ -228,9 +228,14 @@ fn object_ahead(members: &Members) -> Option<String> {
     ))
 }
 
+/// A pattern for a JSON value that is no object and no list.
+fn scalar() -> String {
+    format!("(?:{JSON_STRING}|[^\\s\"\\[\\]{{}},]+)")
+}
+
 /// A pattern for a member of a JSON object that is no object and no list, and the comma behind it. `key` is a pattern for its key with the quotes.
 fn scalar_member(key: &str) -> String {
-    format!("{key}\\s*:\\s*(?:{JSON_STRING}|[^\\s\"\\[\\]{{}},]+)\\s*,\\s*")
+    format!("{key}\\s*:\\s*{}\\s*,\\s*", scalar())
 }
 
 /// The patterns of a delimiter, of which each matches one way in which it is written.

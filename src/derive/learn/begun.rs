@@ -9,11 +9,11 @@
 
 use std::sync::Arc;
 
-use super::again::{Example, TRIES, gives};
-use super::within::{behind_parts, has_another};
-use super::{CONTENT_KEY, reads_as_before, split};
+use super::again::Example;
+use super::within::{behind_parts, spared};
+use super::{CONTENT_KEY, split};
 use crate::derive::compare::pattern::{alternatives, grouped, looks_around};
-use crate::judge::{self, Case, Scrutiny};
+use crate::judge::{Case, Scrutiny};
 use crate::parser::{self, Edge};
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
@@ -65,39 +65,19 @@ pub(in crate::derive) fn begun_where_parts_begin(
         let mut changed = document.clone();
         let field = changed.fields.get_mut(CONTENT_KEY)?;
         field.close = Some(Delimiter::pattern(grouped(&changed_ways.join("|"))));
-        let Ok(read) = ResponseTemplate::from_value(&changed.to_value()).map(Arc::new) else {
-            continue;
-        };
-        let trials = cases.iter().filter_map(|case| case.naming(&marker));
-        let trials: Vec<Case> = trials.take(TRIES).collect();
-        let is_given =
-            |case: &Case| judge::says_the_same(&judge::parse_whole(template, case), &case.message);
-        let is_within = |case: &&Case| {
-            let before = template.after_last_anchor(&case.prefix).unwrap_or_default();
-            has_another(
-                &format!("{before}{}", case.response),
-                own_pattern,
-                narrow_pattern,
-            )
-        };
-        let is_taken = !trials.iter().all(is_given)
-            && trials
-                .iter()
-                .all(|case| gives(&read, case, scrutiny.max(Scrutiny::Pieces)))
-            && reads_as_before(
-                engines,
-                document,
-                &changed,
-                cases.iter().filter(is_within),
-                scrutiny,
-            );
-        let shortest = trials.into_iter().min_by_key(|case| case.response.len());
-        if let Some(shortest) = shortest.filter(|_| is_taken) {
+        let documents = [document, &changed];
+        let patterns = [own_pattern, narrow_pattern];
+        let example = spared(
+            engines,
+            documents,
+            template,
+            cases.iter(),
+            marker,
+            patterns,
+            scrutiny,
+        );
+        if let Some(example) = example {
             ways = changed_ways;
-            let example = Example {
-                response: shortest.response,
-                delimiter: marker,
-            };
             found = Some((changed, example));
         }
     }
@@ -148,7 +128,7 @@ fn closings(template: &Arc<ResponseTemplate>, cases: &[Case]) -> Vec<(String, Ve
     of.collect()
 }
 
-/// The text of an alternative of what closes the content, if some response has it and all have it only where a part begins and an answer follows.
+/// The text of an alternative of what closes the content, if some response has it and all have it only where a part begins, before an answer or what opens another part.
 fn only_at_beginnings(
     closed: &[(String, Vec<Closing>)],
     own: &Pattern,

@@ -31,8 +31,33 @@ pub(in crate::derive) fn opened_where_parts_begin<'c>(
     scrutiny: Scrutiny,
 ) -> Option<(Document, Example)> {
     let (changed, own, narrowed) = narrowed(document, reasoning)?;
-    let read = Arc::new(ResponseTemplate::from_value(&changed.to_value()).ok()?);
     let marker = marker(template, cases.clone(), reasoning)?;
+    let documents = [document, &changed];
+    let example = spared(
+        engines,
+        documents,
+        template,
+        cases,
+        marker,
+        [&own, &narrowed],
+        scrutiny,
+    )?;
+    Some((changed, example))
+}
+
+/// Returns the shortest answer that names the marker, if such answers do not come back before a change and do after it, and all responses that have the marker elsewhere
+/// than where it counts then are read as before. The documents are the one before the change and the one after it, and `template` is the first; the patterns
+/// are the marker, anywhere and where it counts.
+pub(super) fn spared<'c>(
+    engines: &[Engine],
+    [document, changed]: [&Document; 2],
+    template: &Arc<ResponseTemplate>,
+    cases: impl Iterator<Item = &'c Case> + Clone,
+    marker: String,
+    [own, narrowed]: [&Pattern; 2],
+    scrutiny: Scrutiny,
+) -> Option<Example> {
+    let read = Arc::new(ResponseTemplate::from_value(&changed.to_value()).ok()?);
     let trials = cases.clone().filter_map(|case| case.naming(&marker));
     let trials: Vec<Case> = trials.take(TRIES).collect();
     let is_given =
@@ -44,24 +69,23 @@ pub(in crate::derive) fn opened_where_parts_begin<'c>(
     };
     let is_within = |case: &&Case| {
         let before = template.after_last_anchor(&case.prefix).unwrap_or_default();
-        has_another(&format!("{before}{}", case.response), &own, &narrowed)
+        has_another(&format!("{before}{}", case.response), own, narrowed)
     };
     let is_taken = is_needed
         && is_enough()
         && reads_as_before(
             engines,
             document,
-            &changed,
+            changed,
             cases.filter(is_within),
             scrutiny,
         );
     let shortest = trials.into_iter().min_by_key(|case| case.response.len());
     let shortest = shortest.filter(|_| is_taken)?;
-    let example = Example {
+    Some(Example {
         response: shortest.response,
         delimiter: marker,
-    };
-    Some((changed, example))
+    })
 }
 
 /// The response template with the narrower opening, and the patterns of the marker anywhere and where it opens a reasoning; `None` where there is nothing to narrow.
@@ -141,7 +165,7 @@ fn marker<'c>(
 }
 
 /// Returns true if the marker stands where it opens no reasoning.
-pub(super) fn has_another(text: &str, marker: &Pattern, opening: &Pattern) -> bool {
+fn has_another(text: &str, marker: &Pattern, opening: &Pattern) -> bool {
     let mut at = 0;
     while let Ok(Some(found)) = marker.search(text, at) {
         let span = found.span;

@@ -1,8 +1,11 @@
 //! What ends a turn otherwise than renders at the end of a conversation do: tokens that only the tokenizer names, and pieces of an end.
 
-use obverse::chat_template;
+use std::sync::Arc;
+
+use obverse::chat_template::{self, ChatTemplateSource};
 use obverse::derive::{self, Derivation, Options};
 use obverse::parser::parse_response;
+use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value};
 
 /// The derivation from a chat template whose answers are written so, behind messages that end with `<end>`, and whose conversations end with `over`. The engine stops
@@ -26,7 +29,7 @@ fn derived(answer: &str, over: &str, stops: &[&str], pad: Option<&str>) -> Deriv
 /// The content, and the names of the calls, to which a response is parsed.
 fn parsed(derivation: &Derivation, response: &str) -> (String, Vec<String>) {
     let template = derivation.document.to_value();
-    let template = obverse::response_template::ResponseTemplate::from_value(&template).unwrap();
+    let template = ResponseTemplate::from_value(&template).unwrap();
     let message = parse_response(response, template, "<bot>", &[]).unwrap();
     let content = message.get("content").and_then(Value::as_str);
     let calls = message.get("tool_calls").and_then(Value::as_array);
@@ -95,6 +98,13 @@ fn a_call_that_its_bracket_closes_may_have_an_end_token_behind_it() {
     }
 }
 
+/// The response template that is derived from a chat template.
+fn template_of(source: &ChatTemplateSource) -> Arc<ResponseTemplate> {
+    let derivation = derive::derive(source, &Options::default()).unwrap();
+    let template = ResponseTemplate::from_value(&derivation.document.to_value());
+    Arc::new(template.unwrap())
+}
+
 /// Nothing ends a turn, and the tokenizer's own end is that of other texts: the model stops where the next message begins.
 #[test]
 fn what_begins_the_next_message_ends_a_turn_beside_the_tokenizers_end() {
@@ -103,11 +113,14 @@ fn what_begins_the_next_message_ends_a_turn_beside_the_tokenizers_end() {
     let source = chat_template::from_text("chat.jinja", chat).unwrap();
     let token = ("eos_token".to_owned(), Value::from("<eos>"));
     let source = source.with_special_tokens(Map::from_iter([token]));
-    let derivation = derive::derive(&source, &Options::default()).unwrap();
-    let template = derivation.document.to_value();
-    let template = obverse::response_template::ResponseTemplate::from_value(&template).unwrap();
+    let template = template_of(&source);
     for end in ["<user>", "<eos>", ""] {
-        let message = parse_response(&format!("Hi.{end}"), template.clone(), "<assistant>", &[]);
+        let message = parse_response(
+            &format!("Hi.{end}"),
+            Arc::clone(&template),
+            "<assistant>",
+            &[],
+        );
         let message = message.unwrap();
         assert_eq!(message.get("content"), Some(&Value::from("Hi.")), "{end}");
     }
@@ -120,16 +133,14 @@ fn an_end_that_is_made_of_the_role_is_a_marker_of_its_own() {
                 {%- if m.role == 'assistant' -%}<answer>{{ m.content }}</answer>{%- else -%}{{ m.content }}{%- endif -%}\
                 </{{ m.role }}>{%- endfor -%}{%- if add_generation_prompt -%}<assistant>{%- endif -%}";
     let source = chat_template::from_text("chat.jinja", chat).unwrap();
-    let derivation = derive::derive(&source, &Options::default()).unwrap();
-    let template = derivation.document.to_value();
-    let template = obverse::response_template::ResponseTemplate::from_value(&template).unwrap();
+    let template = template_of(&source);
     for end in [
         "</answer></assistant>",
         "</answer>\n</assistant>",
         "</answer>",
     ] {
         let response = format!("<answer>Hi.{end}");
-        let message = parse_response(&response, template.clone(), "<assistant>", &[]).unwrap();
+        let message = parse_response(&response, Arc::clone(&template), "<assistant>", &[]).unwrap();
         assert_eq!(message.get("content"), Some(&Value::from("Hi.")), "{end}");
     }
 }
@@ -142,9 +153,7 @@ fn a_call_ends_where_its_turn_is_cut_before_an_end_that_only_calls_have() {
                 {{- '' if m.tool_calls else m.content }}{{ '[wait]' if m.tool_calls and tools is not none else '[end]' }}{%- endfor -%}\
                 {%- if add_generation_prompt -%}[assistant]{%- endif -%}";
     let source = chat_template::from_text("chat.jinja", chat).unwrap();
-    let derivation = derive::derive(&source, &Options::default()).unwrap();
-    let template = derivation.document.to_value();
-    let template = obverse::response_template::ResponseTemplate::from_value(&template).unwrap();
+    let template = template_of(&source);
     for end in [
         "[/call][wait]",
         "[/call][end]",
@@ -152,7 +161,7 @@ fn a_call_ends_where_its_turn_is_cut_before_an_end_that_only_calls_have() {
         "[/call]",
     ] {
         let response = format!("[call]f[with]{{\"a\": \"b\"}}{end}");
-        let message = parse_response(&response, template.clone(), "[assistant]", &[]).unwrap();
+        let message = parse_response(&response, Arc::clone(&template), "[assistant]", &[]).unwrap();
         let call = &message.get("tool_calls").and_then(Value::as_array).unwrap()[0];
         let arguments = call
             .get("function")
