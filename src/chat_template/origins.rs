@@ -122,6 +122,15 @@ impl Traced {
         let next = self.runs.partition_point(|run| run.end <= offset);
         self.runs.get(next)
     }
+
+    /// Cuts the render off at the byte `end`.
+    pub(crate) fn truncate(&mut self, end: usize) {
+        self.text.truncate(end);
+        self.runs.retain(|run| run.start < end);
+        if let Some(last) = self.runs.last_mut() {
+            last.end = last.end.min(end);
+        }
+    }
 }
 
 /// A stretch of a render with one origin.

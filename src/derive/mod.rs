@@ -296,6 +296,7 @@ fn derive_under(
     renderer.adopt(judge.rules());
     renderer.unset = judge.unset().to_vec();
     renderer.text_arguments = judge.has_text_arguments();
+    renderer.calls_followed = judge.has_followed_calls();
     renderer.know(&judge.traced());
     renderer.slots = judge.slots().to_vec();
     renderer.read_quotes();
@@ -335,7 +336,8 @@ fn derive_under(
             reasoning: slot.clone(),
             ..analysis.dialect.clone()
         };
-        let subject = inspect::Subject::new(&renderer, dialect);
+        let subject =
+            inspect::Subject::new(&renderer, dialect).calling_before_next(renderer.calls_followed);
         // Where no reasoning is read, none is reported, and a slow chat template needs its steps.
         let lifetime = slot.as_ref().map_or(Lifetime::Never, |_| {
             inspect::reasoning::lifetime_under(&subject, &analysis.settings)
@@ -355,6 +357,7 @@ fn derive_under(
     let mut findings = analysis.findings.clone();
     findings.extend(remarks::assumed_tokens(source));
     findings.extend(renderer.text_arguments.then(remarks::printed_arguments));
+    findings.extend(renderer.calls_followed.then(remarks::calls_before_next));
     findings.extend(remarks::unread_files(source));
     findings.extend(of_amendments);
     findings.extend(remarks::unread_tokens(source, &document, &proof));

@@ -45,6 +45,14 @@ pub(super) fn printed_arguments() -> Finding {
     )
 }
 
+/// A finding for calls that are rendered only where another message follows.
+pub(super) fn calls_before_next() -> Finding {
+    Finding::info(
+        "calls-before-next",
+        "the chat template renders calls only where another message follows, and drops those of the last message; so calls were read where a question of the user follows",
+    )
+}
+
 /// A finding about calls that no render shows and no field takes, for a chat template that tells the model of tools.
 pub(super) fn unread_calls() -> Finding {
     Finding::warning(

@@ -54,7 +54,7 @@ pub(super) fn of_every_day_with_calls(constants: &[&str]) -> Vec<Probe> {
 }
 
 /// Texts as files, transcripts, lists and prose have them, in which punctuation and common words stand that serve as markers as well.
-const ORDINARY: [&str; 42] = [
+const ORDINARY: [&str; 43] = [
     "Refs:\n[1]\nMore of it below.",
     "[server]\nport = 80\nname = \"larch\"",
     "{\"command\": \"npx\", \"args\": [\"-y\"]}",
@@ -74,6 +74,7 @@ const ORDINARY: [&str; 42] = [
     "# Title\nText\n## Part\n- [ ] milk\n* tea\n1. one\n> said",
     "a | b\n---|---\n1 | 2\n***\nso",
     "```json\n{\"a\": 1}\n```\nand\n```sh\nmake\n```",
+    "Both:\n\n```sh\nls\n```\n\n```json\n{\"b\": 2}\n```\n\nSo.",
     "[link](u), [[page]], ![x](y), [x]: z",
     "f(x=1), then g(\"a\", b=[1]) and run()",
     "~ 5 %% of ^x^ == y :: z // w -> v; !important",

@@ -24,6 +24,8 @@ pub(super) struct Manner {
     pub(super) no_content: NoContent,
     /// True if texts of contents are lists of parts.
     pub(super) parts: bool,
+    /// True if a message with calls is rendered with another one behind it, for chat templates that render none in the last message.
+    pub(super) is_followed: bool,
     /// The place of the reasoning; without one, the reasoning is left out.
     pub(super) reasoning: Option<Slot>,
     /// The place of a further text.
@@ -38,6 +40,7 @@ impl Manner {
             arguments: ArgumentsForm::Object,
             no_content: NoContent::Absent,
             parts,
+            is_followed: false,
             reasoning: None,
             further: None,
         }
@@ -238,6 +241,9 @@ impl fmt::Display for Manner {
             NoContent::Absent => {}
             NoContent::Empty => facts.push("an empty content beside calls".to_owned()),
             NoContent::Null => facts.push("a null content beside calls, kept".to_owned()),
+        }
+        if self.is_followed {
+            facts.push("calls where another message follows".to_owned());
         }
         if self.rules.list_methods {
             facts.push("methods that change lists allowed".to_owned());

@@ -5,6 +5,11 @@ use crate::value::{Map, Value, json};
 /// The message key of tool calls.
 pub(crate) const CALLS_KEY: &str = "tool_calls";
 
+/// Returns true if the message has calls.
+pub(crate) fn has_calls(message: &Value) -> bool {
+    message.get(CALLS_KEY).is_some()
+}
+
 /// A tool call of a message that is to be rendered.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Call {

@@ -34,6 +34,7 @@ mod cuts;
 mod difference;
 mod everyday;
 mod expected;
+mod followed;
 mod judgement;
 mod kind;
 mod manner;
@@ -73,11 +74,12 @@ use crate::value::{Map, Value, json};
 pub(crate) use compare::says_the_same;
 pub(crate) use cuts::{count as count_cuts, first_loss};
 pub(crate) use everyday::is_said_every_day;
+pub(crate) use followed::next_header;
 pub(crate) use judgement::{Failure, Judgement, NOT_SHOWN, UNMARKED};
 pub use judgement::{KindVerdict, LeftOutCount, Rounds};
 pub use kind::Kind;
-pub(crate) use message::Asked;
 use message::Assistant;
+pub(crate) use message::{Asked, has_calls};
 use parses::Parses;
 pub(crate) use parses::Scrutiny;
 pub(crate) use places::{Doubtful, Extent};
@@ -432,6 +434,11 @@ impl<'a> Judge<'a> {
     pub(crate) fn has_text_arguments(&self) -> bool {
         let mut manners = self.survey.calling.iter();
         manners.len() > 0 && manners.all(|manner| manner.with_objects() != *manner)
+    }
+
+    /// Returns true if calls are rendered only where another message follows.
+    pub(crate) fn has_followed_calls(&self) -> bool {
+        self.survey.calling.iter().any(|manner| manner.is_followed)
     }
 
     /// The kwargs that are never set, since the chat template writes them in the model's turn where nothing of its own stands before or behind them.

@@ -11,7 +11,7 @@ use web_time::Instant;
 
 use super::Setup;
 use super::manner::Manner;
-use super::message::{content_to_parts, function_name};
+use super::message::{content_to_parts, function_name, has_calls};
 use super::probes;
 use crate::chat_template::{
     self, ChatTemplate, ChatTemplateSource, Inputs, PrintedLists, Reads, RenderError, Rules, Traced,
@@ -202,6 +202,11 @@ impl<'a> Renderer<'a> {
         message: &Value,
         manner: &Manner,
     ) -> Result<String, RenderError> {
+        if manner.is_followed && has_calls(message) {
+            let (mut full, end) = self.followed(place, message, manner)?;
+            full.truncate(end);
+            return Ok(full);
+        }
         let mut messages = place.history.clone();
         messages.push(message.clone());
         self.plain(place, Cow::Owned(messages), manner, false)
@@ -293,6 +298,9 @@ impl<'a> Renderer<'a> {
         manner: &Manner,
         start: usize,
     ) -> Result<Traced, RenderError> {
+        if let Some(traced) = self.traced_followed(place, further, manner, start)? {
+            return Ok(traced);
+        }
         let messages = [place.history.as_slice(), further].concat();
         self.spend(
             place,

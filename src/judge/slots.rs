@@ -115,7 +115,14 @@ pub(super) fn calling(
     let texts: Vec<&str> = call.arguments.values().filter_map(Value::as_str).collect();
     let message = Assistant::calling([call.clone()]);
     let mut shown: Vec<(Manner, String)> = Vec::new();
-    for manner in usual.of_calls() {
+    let followed = Manner {
+        is_followed: true,
+        ..usual.clone()
+    };
+    for manner in usual.of_calls().into_iter().chain(followed.of_calls()) {
+        if manner.is_followed && shown.iter().any(|(other, _)| !other.is_followed) {
+            break;
+        }
         let written = manner.write(&message, None);
         let with_tools = places.iter().filter(|place| place.tools.is_some());
         let turn = with_tools.into_iter().find_map(|place| {

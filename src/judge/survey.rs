@@ -346,7 +346,7 @@ fn distinct(renderer: &Renderer<'_>, users: &[Conversation], manners: Vec<Manner
 }
 
 /// Returns why the chat template shows no call, as far as that is known, and true if it asks for an assistant's calls at all. The reason is its error, or that
-/// it renders a call only where another message follows: some chat templates take the last answer off and append it without its calls.
+/// it renders a call only where its result follows.
 fn about_calls(
     renderer: &Renderer<'_>,
     users: &[Conversation],
@@ -377,6 +377,6 @@ fn about_calls(
     };
     let is_earlier = || renderer.history(&earlier, manner).is_ok_and(shows);
     let only_earlier =
-        || is_earlier().then(|| "it renders them where another message follows".to_owned());
+        || is_earlier().then(|| "it renders them only where their results follow".to_owned());
     (refusal.or_else(only_earlier), reads)
 }

@@ -107,7 +107,7 @@ class Claim:
         self.name = name
         self.said = json.loads((HERE / f"{name}.json").read_text())
         self.source = (HERE / f"{name}.jinja").read_text()
-        known = set("about reads reasoning_key ids arguments call_content nulls kwargs avoid trailer expressible because two_messages "
+        known = set("about reads reasoning_key ids arguments call_content nulls kwargs avoid trailer before_next expressible because two_messages "
                     "construct lost refused response_template system one_call left_out".split())
         assert set(self.said) <= known, f"unknown keys {set(self.said) - known}"
         assert set(self.said["reads"]) <= set(KINDS), f"unknown kinds {set(self.said['reads']) - set(KINDS)}"
@@ -216,6 +216,8 @@ class Claim:
         earlier = self.get("refused", False)
         prompt = self.render(conversation, True, earlier)
         whole = self.render([*conversation, message], False, earlier)
+        if self.get("before_next") and message.get("tool_calls"):
+            whole = self.before_next(conversation, message)
         if trailer := self.get("trailer"):
             trailer = trailer.replace("TOOLS", json.dumps(TOOLS, ensure_ascii=False))
             assert whole.endswith(trailer), f"no trailer at the end of {whole[-60:]!r}"
@@ -232,6 +234,15 @@ class Claim:
             return prompt, response
         shared = len(os.path.commonprefix([prompt, whole]))
         return prompt[:shared], whole[shared:]
+
+    def before_next(self, conversation, message):
+        """The conversation and the message with a question behind it, up to what begins that question behind an answer as well."""
+        said, question = {"role": "assistant", "content": "Nothing yet."}, {"role": "user", "content": "And then?"}
+        alone = self.render([*conversation, said], False).rpartition(said["content"])[2]
+        answered = self.render([*conversation, said, question], False).rpartition(said["content"])[2].partition(question["content"])[0]
+        assert answered.startswith(alone), f"an answer ends with {alone!r}, and before a question with {answered!r}"
+        whole, _, _ = self.render([*conversation, message, question], False).rpartition(question["content"])
+        return whole.removesuffix(answered[len(alone) :])
 
     # What came back
 

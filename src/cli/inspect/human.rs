@@ -268,7 +268,11 @@ fn calls(calls: &Calls) -> String {
     let Some(details) = &calls.details else {
         return outcome(&calls.outcome);
     };
-    let mut lines = vec![outcome(&calls.outcome)];
+    let before_next = match calls.before_next {
+        true => ", only where another message follows",
+        false => "",
+    };
+    let mut lines = vec![format!("{}{before_next}", outcome(&calls.outcome))];
     let spellings: Vec<String> = calls
         .spellings
         .iter()

@@ -481,6 +481,7 @@ impl Amended {
         let engines = &options.engines;
         let reasoning = emit::reasoning_field(bench.analysis, bench.target);
         let (cases, scrutiny) = (&self.proof.judgement.cases, bench.scrutiny);
+        let spares = !late::ORDINARY.takes_other(&options.prefer)?;
         // Where no render has a reasoning, turns have it that it was written into.
         let thought = learn::written_again(
             engines,
@@ -489,14 +490,13 @@ impl Amended {
             cases.iter().chain(&self.proof.by_hand),
             reasoning,
             scrutiny,
+            spares,
         );
-        let is_any = late::ORDINARY.takes_other(&options.prefer)?;
         let calls = bench.analysis.calls.as_ref();
         let opened = calls.and_then(|calls| {
             let markers = [calls.section.0.as_str(), &calls.call.0];
             let so_far = thought.as_ref().map(|again| &again.document);
             let so_far = so_far.unwrap_or(&self.document);
-            let spares = !is_any;
             learn::opened_twice(engines, so_far, &template, cases, markers, scrutiny, spares)
         });
         let read: Vec<learn::Again> = thought.into_iter().chain(opened).collect();

@@ -162,7 +162,7 @@ fn value_beginning(argument: &Pairs) -> &'static str {
     }
 }
 
-/// A pattern for what the body of every call begins with, or what closes a call that has none, or ends the turn there; `None` where that varies.
+/// A pattern for what the body of every call begins with, or what closes a call that has none, or ends the turn there; `None` where nothing is known to begin it.
 pub(super) fn beginning_of_bodies(analysis: &Analysis, calls: &ToolCalls) -> Option<String> {
     let constant = |marker: &str| {
         let constant = slot::constant(marker.trim_start()).trim_end();
@@ -175,8 +175,19 @@ pub(super) fn beginning_of_bodies(analysis: &Analysis, calls: &ToolCalls) -> Opt
             let mut all = Vec::new();
             let end = constant(analysis.turn_end.marker());
             let first = constant(&pairs.open).or_else(|| pairs::named_beginning(pairs));
-            let both = [first?, constant(&calls.call.1)?];
-            for one in both.into_iter().chain(end) {
+            let ends = match constant(&calls.call.1) {
+                Some(close) => vec![close],
+                // A call that nothing closes ends where the next one begins, or the section ends, or the response.
+                None => {
+                    let others = [&calls.call.0, &calls.section.1].map(|marker| constant(marker));
+                    others
+                        .into_iter()
+                        .flatten()
+                        .chain(["\\Z".to_owned()])
+                        .collect()
+                }
+            };
+            for one in std::iter::once(first?).chain(ends).chain(end) {
                 if !all.contains(&one) {
                     all.push(one);
                 }

@@ -15,6 +15,9 @@ pub struct Calls {
     /// The outcome of one call in the spelling that fares best.
     #[serde(flatten)]
     pub outcome: Outcome,
+    /// True if calls are rendered only where another message follows.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub before_next: bool,
     /// The outcome of each spelling.
     pub spellings: Vec<Spelling>,
     /// Further facts about the calls; absent where calls are not rendered.
@@ -180,6 +183,7 @@ pub(super) fn read(subject: &Subject<'_>, spellings: Vec<Spelling>) -> Calls {
     let details = outcome.is_in_text().then(|| details(subject));
     Calls {
         outcome,
+        before_next: subject.calls_followed,
         spellings,
         details,
     }

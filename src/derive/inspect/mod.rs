@@ -183,7 +183,14 @@ fn answers(source: &ChatTemplateSource, options: &Options) -> Result<Answers, In
     };
     let mut subject = Subject::new(&renderer, standard);
     subject.in_parts = content::only_in_parts(&subject);
-    let (spellings, dialect) = calls::spellings(&subject);
+    let (mut spellings, mut dialect) = calls::spellings(&subject);
+    if !spellings.iter().any(|one| one.outcome.is_in_text()) {
+        let before_next = subject.clone().calling_before_next(true);
+        let (found, spelled) = calls::spellings(&before_next);
+        if found.iter().any(|one| one.outcome.is_in_text()) {
+            (spellings, dialect, subject) = (found, spelled, before_next);
+        }
+    }
     subject.dialect = dialect;
     let roles = roles::read(&subject);
     let names: Vec<String> = roles.known.iter().map(|role| role.role.clone()).collect();

@@ -4,6 +4,7 @@ use crate::chat_template::RenderError;
 use crate::derive::probe::{self, Assistant, Call, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
+use crate::judge;
 use crate::value::Value;
 
 /// A name that no chat template knows, for a role or the type of a part.
@@ -19,6 +20,8 @@ pub(in crate::derive) struct Subject<'l> {
     pub(super) dialect: Dialect,
     /// True if contents are written in parts, for a template that takes nothing else.
     pub(super) in_parts: bool,
+    /// True if calls are rendered only where another message follows.
+    pub(super) calls_followed: bool,
 }
 
 impl<'l> Subject<'l> {
@@ -27,6 +30,15 @@ impl<'l> Subject<'l> {
             renderer,
             dialect,
             in_parts: false,
+            calls_followed: false,
+        }
+    }
+
+    /// The subject whose messages with calls are rendered with another message behind them, or as they are.
+    pub(in crate::derive) fn calling_before_next(self, calls_followed: bool) -> Self {
+        Self {
+            calls_followed,
+            ..self
         }
     }
 
@@ -86,14 +98,13 @@ impl<'l> Subject<'l> {
 
     /// The conversation as it is rendered to be gone on with: up to the model's turn, where it is the model's.
     pub(super) fn render(&self, context: &Context) -> Result<String, RenderError> {
-        let answered = context
-            .history
-            .last()
-            .is_some_and(|message| role(message) == Some("assistant"));
-        if answered {
-            self.renderer.history(context)
-        } else {
-            self.renderer.prompt(context)
+        match context.history.last() {
+            Some(last) if self.calls_followed && judge::has_calls(last) => {
+                let next = self.divided(user_again());
+                self.renderer.history(&context.and(next))
+            }
+            Some(last) if role(last) == Some("assistant") => self.renderer.history(context),
+            _ => self.renderer.prompt(context),
         }
     }
 

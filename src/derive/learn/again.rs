@@ -43,7 +43,8 @@ pub(in crate::derive) struct Example {
 }
 
 /// Returns the response template that reads the delimiters of the reasoning where they are written twice; `None` where
-/// nothing is to be changed. `reasoning` is the field of the reasoning.
+/// nothing is to be changed. `reasoning` is the field of the reasoning. With `spares`, what closes a reasoning is left alone where it stands in texts of every day:
+/// two blocks of code stand one behind the other in an answer, with three backticks twice between them.
 pub(in crate::derive) fn written_again<'c>(
     engines: &[Engine],
     document: &Document,
@@ -51,6 +52,7 @@ pub(in crate::derive) fn written_again<'c>(
     cases: impl Iterator<Item = &'c Case> + Clone,
     reasoning: &str,
     scrutiny: Scrutiny,
+    spares: bool,
 ) -> Option<Again> {
     let refused = Engine::refusals(engines, document);
     let mut now = document.clone();
@@ -72,6 +74,10 @@ pub(in crate::derive) fn written_again<'c>(
             .filter_map(|case| again(template, case, reasoning, side));
         let trials: Vec<(String, Case)> = trials.take(TRIES).collect();
         let gives = |(_, case): &(String, Case)| gives(&read, case, scrutiny.max(Scrutiny::Pieces));
+        let is_said = |(delimiter, _): &(String, Case)| judge::is_said_every_day(delimiter);
+        if spares && side == Edge::Close && trials.iter().any(is_said) {
+            continue;
+        }
         let is_given = |(_, case): &(String, Case)| {
             judge::says_the_same(&judge::parse_whole(template, case), &case.message)
         };
@@ -246,6 +252,7 @@ mod tests {
             cases.iter(),
             "thinking",
             Scrutiny::Pieces,
+            true,
         )?;
         Some((template(&again.document), again.told))
     }

@@ -261,17 +261,18 @@ impl Context<'_> {
             all.push((Delimiter::pattern(pattern), how));
         }
         if !behind.is_empty() {
-            let pattern = self.followed_by(&source, &behind);
-            let how = format!("with {} behind it", quoted(&behind));
-            all.push((Delimiter::pattern(pattern.clone()), how));
-            if let Some(before) = free {
-                let pattern = format!("{}{}", escape(before), grouped(&pattern));
-                let how = format!(
-                    "with {} before it and {} behind it",
-                    quoted(before),
-                    quoted(&behind)
-                );
-                all.push((Delimiter::pattern(pattern), how));
+            for (pattern, or_ends) in self.followed_by(&source, &behind) {
+                let how = format!("with {} behind it{or_ends}", quoted(&behind));
+                all.push((Delimiter::pattern(pattern.clone()), how));
+                if let Some(before) = free {
+                    let pattern = format!("{}{}", escape(before), grouped(&pattern));
+                    let how = format!(
+                        "with {} before it and {} behind it{or_ends}",
+                        quoted(before),
+                        quoted(&behind)
+                    );
+                    all.push((Delimiter::pattern(pattern), how));
+                }
             }
         }
         let exact = space::exact(&source, self.places);
@@ -324,18 +325,20 @@ impl Context<'_> {
         Some((Delimiter::pattern(pattern), how))
     }
 
-    /// The pattern where this white space follows what it matches, or the response ends if it does so in some place.
-    fn followed_by(&self, source: &str, behind: &str) -> String {
-        let own = source.strip_suffix(SPACE).unwrap_or(source);
-        let ends = self
-            .places
-            .iter()
-            .any(|place| place.follows == Follows::End);
-        let end = match ends {
-            true => format!("|\\s*{}", self.end.pattern),
-            false => String::new(),
-        };
-        format!("{}(?={}{end})\\s*", grouped(own), escape(behind))
+    /// The patterns where this white space follows what it matches, each with what else it counts for, in words: first also where the response ends, since engines keep
+    /// back the token that ends the turn, with the white space before it; and where no response ends there, without that.
+    fn followed_by(&self, source: &str, behind: &str) -> Vec<(String, &'static str)> {
+        let own = grouped(source.strip_suffix(SPACE).unwrap_or(source));
+        let behind = escape(behind);
+        let end = format!("|\\s*{}", self.end.pattern);
+        let mut places = self.places.iter();
+        let ends = places.any(|place| place.follows == Follows::End);
+        let or_ends = if ends { "" } else { ", or nothing" };
+        let mut all = vec![(format!("{own}(?={behind}{end})\\s*"), or_ends)];
+        if !ends {
+            all.push((format!("{own}(?={behind})\\s*"), ""));
+        }
+        all
     }
 
     /// The patterns where one of the delimiters follows that do so in renders, with that in words; none where text follows somewhere, or nothing does. For what

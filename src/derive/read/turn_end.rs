@@ -120,7 +120,13 @@ pub(in crate::derive) fn next_begin(
             continue;
         };
         let space = &shorter[shorter.trim_end_matches(python::is_space).len()..];
-        let begun = longer.strip_prefix(&shorter);
+        // The beginning of a turn may be another one where a message follows.
+        let behind_content = || {
+            let (_, ended) = shorter.rsplit_once(probe::CONTENT)?;
+            let (_, behind) = longer.rsplit_once(probe::CONTENT)?;
+            behind.strip_prefix(ended)
+        };
+        let begun = longer.strip_prefix(&shorter).or_else(behind_content);
         let Some((begun, _)) = begun.and_then(|begun| begun.split_once(text)) else {
             continue;
         };

@@ -59,6 +59,8 @@ pub(in crate::derive) struct Renderer<'a> {
     pub(in crate::derive) unset: Vec<String>,
     /// True if calls are rendered with their arguments as text alone, where both are.
     pub(in crate::derive) text_arguments: bool,
+    /// True if calls are rendered only where another message follows.
+    pub(in crate::derive) calls_followed: bool,
     /// The texts of probes that the template writes as JSON.
     pub(in crate::derive) json_texts: Vec<&'static str>,
     /// The beginnings of turns in prompts that have a mark behind what the others begin a turn with.
@@ -105,6 +107,7 @@ impl<'a> Renderer<'a> {
             slots: Vec::new(),
             unset: Vec::new(),
             text_arguments: false,
+            calls_followed: false,
             json_texts: Vec::new(),
             marks: RefCell::default(),
             varying: Varying::default(),
@@ -320,10 +323,12 @@ impl<'a> Renderer<'a> {
         context: &Context,
         message: &Value,
     ) -> Result<Turn, RenderError> {
-        Ok(Turn {
-            prompt: self.prompt(context)?,
-            full: self.messages(&context.and(message.clone()))?,
-        })
+        let full = match self.followed(context, message)? {
+            Some(full) => full,
+            None => self.messages(&context.and(message.clone()))?,
+        };
+        let prompt = self.prompt(context)?;
+        Ok(Turn { prompt, full })
     }
 
     /// A message that a user answers, rendered up to that answer's first letter.

@@ -36,18 +36,34 @@ fn calls_that_are_asked_for_and_not_shown_are_told() {
     assert_eq!(judged(""), [], "calls are not asked for");
 }
 
-/// A chat template may take the last answer off, and append it without its calls.
+/// A chat template may take the last answer off, and append it without its calls. They are read where another message follows.
 #[test]
-fn calls_that_only_earlier_turns_have_are_told() {
+fn calls_that_only_earlier_turns_have_are_read_there() {
     let last = "{% set kept = namespace(said='') %}{% if messages[-1].role == 'assistant' %}{% set kept.said = messages[-1].content %}\
         {% set messages = messages[:-1] %}{% endif %}";
     let append = "{% if kept.said %}<bot><t>{{ kept.said }}</t><end>{% endif %}";
-    let chat = chat(&[SAID, CALLED].concat(), "");
-    let judgement = judged(&[last, &chat, append].concat(), &fields(&[CONTENT]));
+    let chat = [last, &chat(&[SAID, CALLED].concat(), ""), append].concat();
+    let judgement = judged(&chat, &fields(&[CONTENT, CALLS]));
+    assert_eq!(judgement.unproved, []);
+    assert!(judgement.failures.is_empty(), "{:?}", judgement.failures[0]);
+    let mut kinds = judgement.kinds.iter();
+    assert!(kinds.any(|kind| kind.kind == Kind::Calls && kind.came_back > 0));
+    let without = judged(&chat, &fields(&[CONTENT]));
+    assert!(!without.failures.is_empty(), "the calls are lost");
+}
+
+/// Calls that stand only before a tool's result are told of.
+#[test]
+fn calls_that_only_results_bring_out_are_told() {
+    let followed = CALLED.replace(
+        "{% for",
+        "{% if not loop.last and messages[loop.index].role == 'tool' %}{% for",
+    ) + "{% endif %}";
+    let judgement = judged(&chat(&[SAID, &followed].concat(), ""), &fields(&[CONTENT]));
     let [Unproved::Calls(Some(words))] = judgement.unproved.as_slice() else {
         panic!("{:?}", judgement.unproved)
     };
-    assert_eq!(words, "it renders them where another message follows");
+    assert_eq!(words, "it renders them only where their results follow");
 }
 
 #[test]
