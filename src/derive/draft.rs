@@ -119,6 +119,7 @@ fn drafted(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> 
         amended.begin_answers_with_parts(&on, options)?;
         amended.spell_out(&on, options)?;
         amended.spare_ordinary_texts(&on, options)?;
+        amended.stop_in_reasoning(&on, &options.engines)?;
         amended.template()
     });
     cost.amendments += mending;

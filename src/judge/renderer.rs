@@ -11,7 +11,7 @@ use web_time::Instant;
 
 use super::Setup;
 use super::manner::Manner;
-use super::message::{content_to_parts, function_name, has_calls};
+use super::message::{CALLS_KEY, content_to_parts, function_name, has_calls};
 use super::probes;
 use crate::chat_template::{
     self, ChatTemplate, ChatTemplateSource, Inputs, PrintedLists, Reads, RenderError, Rules, Traced,
@@ -438,5 +438,11 @@ impl<'a> Renderer<'a> {
 
     pub(super) fn source(&self) -> &'a ChatTemplateSource {
         self.source
+    }
+
+    /// Returns true if a chat template names the key of calls. One that does not asks for none.
+    pub(super) fn speaks_of_calls(&self) -> bool {
+        let mut templates = self.source.templates.iter();
+        templates.any(|(_, template)| template.source().contains(CALLS_KEY))
     }
 }

@@ -120,7 +120,8 @@ pub(super) fn calling(
         ..usual.clone()
     };
     for manner in usual.of_calls().into_iter().chain(followed.of_calls()) {
-        if manner.is_followed && shown.iter().any(|(other, _)| !other.is_followed) {
+        let is_needless = || !shown.is_empty() || !renderer.speaks_of_calls();
+        if manner == followed && is_needless() {
             break;
         }
         let written = manner.write(&message, None);

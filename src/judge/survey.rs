@@ -154,13 +154,8 @@ impl Survey {
         ] {
             plain.fill_first(renderer, &places, &probes);
         }
-        // A slow chat template needs its steps, and one that does not speak of calls asks for none.
-        let speaks_of_calls = renderer
-            .source()
-            .templates
-            .iter()
-            .any(|(_, template)| template.source().contains(CALLS_KEY));
-        let (no_calls, reads_calls) = match calling.is_empty() && speaks_of_calls {
+        // A slow chat template needs its steps.
+        let (no_calls, reads_calls) = match calling.is_empty() && renderer.speaks_of_calls() {
             true => about_calls(renderer, &users, &plain.manner),
             false => (None, false),
         };

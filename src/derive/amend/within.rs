@@ -1,8 +1,9 @@
-//! Amendments for texts that name what opens a reasoning, or what stands before an answer.
+//! Amendments for a reasoning that is never closed, and for texts that name what opens a reasoning, or what stands before an answer.
 
 use super::{Amended, Bench};
 use crate::derive::evidence::finding::Finding;
 use crate::derive::{DeriveError, Options, emit, late, learn};
+use crate::response_template::Engine;
 use crate::value::json;
 
 impl Amended {
@@ -50,6 +51,41 @@ impl Amended {
             let told = "a model may mention in a text what opens a reasoning; so a reasoning opens only where the turn begins, or behind what closes a part of it";
             self.findings
                 .push(Finding::info("reasoning-opening", told.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Lets a reasoning end before what ends the turn, too, where the model stops in it.
+    ///
+    /// The proof stays as it is: of the responses that came back those that could be read otherwise are read again.
+    ///
+    /// # Errors
+    ///
+    /// When an amendment is no valid response template.
+    pub(in crate::derive) fn stop_in_reasoning(
+        &mut self,
+        bench: &Bench<'_>,
+        engines: &[Engine],
+    ) -> Result<(), DeriveError> {
+        let template = self.template()?;
+        let cases = self.proof.judgement.cases.iter();
+        let stopped = learn::stopped_in_reasoning(
+            engines,
+            &self.document,
+            &template,
+            // Where no render has a reasoning, turns have it that it was written into.
+            cases.chain(&self.proof.by_hand),
+            emit::reasoning_field(bench.analysis, bench.target),
+            bench.scrutiny,
+        );
+        let stopped = stopped.filter(|(document, _)| self.reads_recorded(document));
+        if let Some((document, example)) = stopped {
+            self.document = document;
+            let told = format!(
+                "a model may stop before it closes its reasoning; so a reasoning ends before what ends the turn, too, as in {}",
+                json::quote(&example)
+            );
+            self.findings.push(Finding::info("reasoning-stopped", told));
         }
         Ok(())
     }

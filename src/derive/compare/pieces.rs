@@ -33,6 +33,8 @@ pub(in crate::derive) struct Pieces {
     whole: TextIndex,
     /// The markers, and beside them the constants of which they are made: `<|` beside `<|user|>`.
     fine: TextIndex,
+    /// Constants of which markers are made that could be markers as well.
+    apart: BTreeSet<String>,
     /// The constants behind which nothing but another constant is ever seen.
     open: BTreeSet<String>,
     /// The pieces that are seen to end, and those that are seen to begin, within what looks like a word, since they have letters at that end
@@ -91,6 +93,13 @@ impl Pieces {
         part(&mut fine, whole.clone(), [&marks, &like], [&on, &from]);
         // The parts into which constants were cut are markers. Constants that were only joined to a longer marker are none.
         let parts = fine.iter().filter(|one| !written.contains(*one));
+        // But where the longer one would be cut if it were one constant, white space may stand between those that it is cut into.
+        let mut apart = BTreeSet::new();
+        if whole.iter().any(|one| !written.contains(one)) {
+            let mut as_one = whole.clone();
+            part(&mut as_one, whole.clone(), [&marks, &like], [&on, &from]);
+            apart.extend(as_one.intersection(&written).cloned());
+        }
         whole.extend(parts.cloned());
         // A constant that stands before a given mark in a longer one is a marker as well, although it is never seen alone.
         let before_marks = given.iter().flat_map(|mark| {
@@ -116,6 +125,7 @@ impl Pieces {
             runs_from: all().filter(begins_one).cloned().collect(),
             whole: TextIndex::of(whole),
             fine: TextIndex::of(fine),
+            apart,
             open: open.iter().map(|one| trimmed(one)).collect(),
         }
     }
@@ -126,6 +136,21 @@ impl Pieces {
             .next()
             .and_then(|first| self.whole.0.get(&first))
             .is_some_and(|known| known.contains(text))
+    }
+
+    /// Returns true for a constant of which a longer marker is made, if it could be one as well.
+    pub(in crate::derive) fn is_apart(&self, text: &str) -> bool {
+        self.apart.contains(text)
+    }
+
+    /// Returns the byte at which a marker that is made of two constants may be cut, if these could be markers as well.
+    pub(in crate::derive) fn apart(&self, marker: &str) -> Option<usize> {
+        let mut firsts = self
+            .apart
+            .iter()
+            .filter(|one| marker.starts_with(one.as_str()));
+        let cut = firsts.find(|one| self.apart.contains(&marker[one.len()..]));
+        cut.map(String::len)
     }
 
     /// Returns true if the text ends with a piece that is seen to end right before a text, although both are letters.

@@ -136,7 +136,8 @@ pub(super) fn changed(
                     message.get(marked.reasoning)?.clone(),
                 ),
             ]);
-            (text[..close.span.start].to_owned(), Value::Object(only))
+            let response = format!("{}{}", &text[..close.span.start], end.unwrap_or_default());
+            (response, Value::Object(only))
         }
         Deviation::TextBeforeCalls => {
             let open = marked.of_part(Part::Calls, true).next()?;

@@ -8,10 +8,14 @@ use crate::derive::read::arguments::{Around, Pairs, Style};
 pub(super) fn spaced(pieces: &Pieces, marker: &str) -> String {
     let edges = pieces.edges(marker);
     let parts = edges.windows(2).map(|ends| &marker[ends[0]..ends[1]]);
+    let parts = parts.flat_map(|part| {
+        let (first, second) = part.split_at(pieces.apart(part).unwrap_or(part.len()));
+        [first, second].into_iter().filter(|part| !part.is_empty())
+    });
     let mut spaced = String::new();
     let mut last: Option<&str> = None;
     for part in parts {
-        let whole = |part: &str| pieces.is_one(part.trim());
+        let whole = |part: &str| pieces.is_one(part.trim()) || pieces.is_apart(part.trim());
         // A character that is repeated, as in `~~~`, is one marker, and no white space stands within it.
         let is_run = part.chars().count() == 1 && last == Some(part);
         if last.is_some_and(|last| whole(last) && !last.ends_with(char::is_whitespace))

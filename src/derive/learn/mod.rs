@@ -38,6 +38,7 @@ mod report;
 mod spelled;
 mod split;
 mod spot;
+mod stopped;
 mod supposed;
 #[cfg(test)]
 mod tests;
@@ -70,6 +71,7 @@ use quoted::Quoted;
 pub use recorded::Recorded;
 pub use report::{Addition, Responses, Short, Widening};
 use spelled::Spelling;
+pub(in crate::derive) use stopped::stopped_in_reasoning;
 pub(in crate::derive) use twice::opened_twice;
 pub(in crate::derive) use unclosed::ended_by_what_follows;
 pub(in crate::derive) use unshown::{Unshown, unshown};
