@@ -299,6 +299,7 @@ fn derive_under(
     renderer.calls_followed = judge.has_followed_calls();
     renderer.know(&judge.traced());
     renderer.slots = judge.slots().to_vec();
+    renderer.slots_of_calls = judge.slots_of_calls().to_vec();
     renderer.read_quotes();
     let setup = render::cost::since(started, &judge);
     let bench = draft::Bench {

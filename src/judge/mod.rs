@@ -425,6 +425,11 @@ impl<'a> Judge<'a> {
         &self.survey.slots.distinct
     }
 
+    /// Returns the places where the chat template takes the text of calls.
+    pub(crate) fn slots_of_calls(&self) -> &[Slot] {
+        &self.survey.slots.of_calls
+    }
+
     /// Renders of messages of every kind with the origin of every character.
     pub(crate) fn traced(&self) -> Vec<Traced> {
         traces::all(self)

@@ -32,6 +32,8 @@ pub(super) struct Slots {
     pub(super) distinct: Vec<Slot>,
     /// Other keys under which a text renders as it does under the first of the slots.
     pub(super) aliases: Vec<String>,
+    /// Those under which calls are handed over as the text that is written of them: it stands where calls do.
+    pub(super) of_calls: Vec<Slot>,
     /// Those keys that the chat template asks for under which transformers hands on a reasoning.
     pub(super) reasoning_asked: Vec<String>,
 }
@@ -60,8 +62,10 @@ pub(super) fn find(
         } else {
             bench.nested(&key)
         };
-        if let Some(slot) = found {
-            bench.add(slot, &mut slots);
+        match found {
+            Some(slot) if bench.is_of_calls(&slot) => slots.of_calls.push(slot),
+            Some(slot) => bench.add(slot, &mut slots),
+            None => {}
         }
     }
     // Transformers hands a reasoning on under several names, whichever it came under, so the other names count as well.
@@ -331,6 +335,40 @@ impl Bench<'_, '_> {
             let [part, content] = [&part, &content]
                 .map(|message| self.renderer.answered(place, message, &alone).ok());
             part == content
+        })
+    }
+
+    /// Returns true if a text at the slot stands where calls do, between the very texts that stand around these: the text of calls that somebody has written out.
+    fn is_of_calls(&self, slot: &Slot) -> bool {
+        let Some(calling) = self.calling else {
+            return false;
+        };
+        let manner = Manner {
+            reasoning: Some(slot.clone()),
+            ..calling.clone()
+        };
+        let said = Assistant::saying(probes::CONTENT);
+        let calls = Assistant {
+            calls: vec![probes::call(0)],
+            ..said.clone()
+        };
+        let messages = [said.clone(), said.thinking(probes::REASONING), calls];
+        let with_tools = self.places.iter().filter(|place| place.tools.is_some());
+        with_tools.into_iter().any(|place| {
+            let full = |message: &Assistant| {
+                let written = manner.write(message, None);
+                self.renderer.answered(place, &written, &manner).ok()
+            };
+            let [Some(plain), Some(shown), Some(called)] = messages.each_ref().map(full) else {
+                return false;
+            };
+            let Some((before, behind)) = shown.split_once(probes::REASONING) else {
+                return false;
+            };
+            !plain.starts_with(before)
+                && called.starts_with(before)
+                && called.ends_with(behind)
+                && called.len() > before.len() + behind.len()
         })
     }
 

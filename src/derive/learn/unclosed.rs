@@ -120,9 +120,10 @@ impl Parts {
         let Self { open, close, .. } = self;
         let space = bounded(SPACE);
         let Some(ends) = &self.ends else {
+            let bracket = own_bracket(close);
             let ended = |follows: &str| match close.as_str() {
                 "" => format!("(?<={JSON_ENDS}{space}){follows}"),
-                close => format!("(?:{close}|(?<={JSON_ENDS}{space}){follows})"),
+                close => format!("(?:{close}|(?<={JSON_ENDS}{space}){bracket}{follows})"),
             };
             let Some(open) = open else {
                 let told = "behind its bracket, where the turn ends";
@@ -157,6 +158,17 @@ impl Parts {
         let behind_both =
             format!("(?:{close}|(?<=(?:{ends}|({opened})){space})(?={before}(?!\\1){own}))");
         vec![(behind_both, told), (behind_argument, told)]
+    }
+}
+
+/// A pattern for the bracket with which all begins that closes a call, and for white space behind it, if there is one; it may be missing. The arguments stand in an object
+/// then whose beginning is a part of what opens the call, as in `{"name": "f", "arguments": {}}`.
+fn own_bracket(close: &str) -> &'static str {
+    let ways = alternatives(close);
+    let mut taking = ways.iter().filter(|way| !way.starts_with("(?"));
+    match !close.is_empty() && taking.all(|way| way.starts_with("\\}")) {
+        true => "(?:\\}\\s*)?",
+        false => "",
     }
 }
 

@@ -257,6 +257,7 @@ fn shown_beside(
                     && !["role", "content", "tool_calls", "tool_call_id"].contains(key)
             });
         let keys = keys.map(Slot::key);
+        let keys = keys.filter(|slot| !renderer.slots_of_calls.contains(slot));
         let others = renderer.slots.iter().cloned();
         for slot in keys.chain(others) {
             let known =

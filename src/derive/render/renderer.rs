@@ -55,6 +55,8 @@ pub(in crate::derive) struct Renderer<'a> {
     pub(in crate::derive) pieces: Rc<Pieces>,
     /// The places beside the content where texts are taken, as far as renders show them.
     pub(in crate::derive) slots: Vec<Slot>,
+    /// Those where the text of calls is taken, which is no reasoning.
+    pub(in crate::derive) slots_of_calls: Vec<Slot>,
     /// The kwargs that are never set.
     pub(in crate::derive) unset: Vec<String>,
     /// True if calls are rendered with their arguments as text alone, where both are.
@@ -105,6 +107,7 @@ impl<'a> Renderer<'a> {
             printed: PrintedLists::default(),
             pieces: Rc::default(),
             slots: Vec::new(),
+            slots_of_calls: Vec::new(),
             unset: Vec::new(),
             text_arguments: false,
             calls_followed: false,
