@@ -123,6 +123,19 @@ impl Traced {
         self.runs.get(next)
     }
 
+    /// Takes these bytes out of the render.
+    pub(crate) fn remove(&mut self, bytes: std::ops::Range<usize>) {
+        let moved = |at: usize| match at {
+            at if at >= bytes.end => at - bytes.len(),
+            at => at.min(bytes.start),
+        };
+        for run in &mut self.runs {
+            (run.start, run.end) = (moved(run.start), moved(run.end));
+        }
+        self.runs.retain(|run| run.start < run.end);
+        self.text.replace_range(bytes.clone(), "");
+    }
+
     /// Cuts the render off at the byte `end`.
     pub(crate) fn truncate(&mut self, end: usize) {
         self.text.truncate(end);

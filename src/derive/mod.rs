@@ -297,6 +297,7 @@ fn derive_under(
     renderer.unset = judge.unset().to_vec();
     renderer.text_arguments = judge.has_text_arguments();
     renderer.calls_followed = judge.has_followed_calls();
+    renderer.calls_headless = judge.has_headless_calls();
     renderer.know(&judge.traced());
     renderer.slots = judge.slots().to_vec();
     renderer.slots_of_calls = judge.slots_of_calls().to_vec();
@@ -359,6 +360,7 @@ fn derive_under(
     findings.extend(remarks::assumed_tokens(source));
     findings.extend(renderer.text_arguments.then(remarks::printed_arguments));
     findings.extend(renderer.calls_followed.then(remarks::calls_before_next));
+    findings.extend(renderer.calls_headless.then(remarks::calls_without_header));
     findings.extend(remarks::unread_files(source));
     findings.extend(of_amendments);
     findings.extend(remarks::unread_tokens(source, &document, &proof));

@@ -53,6 +53,14 @@ pub(super) fn calls_before_next() -> Finding {
     )
 }
 
+/// A finding for calls that are rendered without the header of a turn where nothing is said beside them.
+pub(super) fn calls_without_header() -> Finding {
+    Finding::info(
+        "calls-without-header",
+        "the chat template writes no header before calls beside which nothing is said, although its prompt ends with one; so such calls were rendered with an answer beside them, and that was taken out",
+    )
+}
+
 /// A finding about calls that no render shows and no field takes, for a chat template that tells the model of tools.
 pub(super) fn unread_calls() -> Finding {
     Finding::warning(

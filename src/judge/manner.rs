@@ -26,6 +26,8 @@ pub(super) struct Manner {
     pub(super) parts: bool,
     /// True if a message with calls is rendered with another one behind it, for chat templates that render none in the last message.
     pub(super) is_followed: bool,
+    /// True if a message with calls alone is rendered with an answer beside them that is then taken out, for chat templates that write no header before calls alone.
+    pub(super) is_headless: bool,
     /// The place of the reasoning; without one, the reasoning is left out.
     pub(super) reasoning: Option<Slot>,
     /// The place of a further text.
@@ -41,6 +43,7 @@ impl Manner {
             no_content: NoContent::Absent,
             parts,
             is_followed: false,
+            is_headless: false,
             reasoning: None,
             further: None,
         }
@@ -241,6 +244,9 @@ impl fmt::Display for Manner {
             NoContent::Absent => {}
             NoContent::Empty => facts.push("an empty content beside calls".to_owned()),
             NoContent::Null => facts.push("a null content beside calls, kept".to_owned()),
+        }
+        if self.is_headless {
+            facts.push("an answer beside calls, taken out again".to_owned());
         }
         if self.is_followed {
             facts.push("calls where another message follows".to_owned());

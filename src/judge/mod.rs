@@ -27,6 +27,7 @@ mod absent;
 mod alike;
 mod arrival;
 mod asked;
+mod calls_alone;
 mod characters;
 mod circumstances;
 mod compare;
@@ -34,7 +35,6 @@ mod cuts;
 mod difference;
 mod everyday;
 mod expected;
-mod followed;
 mod judgement;
 mod kind;
 mod manner;
@@ -71,10 +71,10 @@ use crate::chat_template::{ChatTemplateSource, Clock, Rules, Traced};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, json};
 
+pub(crate) use calls_alone::{beside_answer, next_header, without_answer};
 pub(crate) use compare::says_the_same;
 pub(crate) use cuts::{count as count_cuts, first_loss};
 pub(crate) use everyday::is_said_every_day;
-pub(crate) use followed::next_header;
 pub(crate) use judgement::{Failure, Judgement, NOT_SHOWN, UNMARKED};
 pub use judgement::{KindVerdict, LeftOutCount, Rounds};
 pub use kind::Kind;
@@ -444,6 +444,11 @@ impl<'a> Judge<'a> {
     /// Returns true if calls are rendered only where another message follows.
     pub(crate) fn has_followed_calls(&self) -> bool {
         self.survey.calling.iter().any(|manner| manner.is_followed)
+    }
+
+    /// Returns true if calls alone are rendered without the header of a turn.
+    pub(crate) fn has_headless_calls(&self) -> bool {
+        self.survey.calling.iter().any(|manner| manner.is_headless)
     }
 
     /// The kwargs that are never set, since the chat template writes them in the model's turn where nothing of its own stands before or behind them.

@@ -11,7 +11,7 @@ use web_time::Instant;
 
 use super::Setup;
 use super::manner::Manner;
-use super::message::{CALLS_KEY, content_to_parts, function_name, has_calls};
+use super::message::{CALLS_KEY, content_to_parts, function_name};
 use super::probes;
 use crate::chat_template::{
     self, ChatTemplate, ChatTemplateSource, Inputs, PrintedLists, Reads, RenderError, Rules, Traced,
@@ -202,9 +202,7 @@ impl<'a> Renderer<'a> {
         message: &Value,
         manner: &Manner,
     ) -> Result<String, RenderError> {
-        if manner.is_followed && has_calls(message) {
-            let (mut full, end) = self.followed(place, message, manner)?;
-            full.truncate(end);
+        if let Some(full) = self.calls_alone(place, message, manner)? {
             return Ok(full);
         }
         let mut messages = place.history.clone();
@@ -298,7 +296,7 @@ impl<'a> Renderer<'a> {
         manner: &Manner,
         start: usize,
     ) -> Result<Traced, RenderError> {
-        if let Some(traced) = self.traced_followed(place, further, manner, start)? {
+        if let Some(traced) = self.traced_alone(place, further, manner, start)? {
             return Ok(traced);
         }
         let messages = [place.history.as_slice(), further].concat();

@@ -2,6 +2,7 @@
 //! key that the chat template asks for is given a text. A key counts, whatever it is called, if that text is then in the model's turn. The
 //! text may stand under a key, under a key within a key, or in a part of the content.
 
+use super::calls_alone;
 use super::manner::{KNOWN, Manner};
 use super::message::{Assistant, content_to_parts};
 use super::probes;
@@ -160,7 +161,13 @@ pub(super) fn calling(
     let kept: Vec<bool> = shown.iter().map(|one| !is_meant_as_text(one)).collect();
     let all = shown.into_iter().zip(kept);
     let all = all.filter_map(|((manner, _), is_kept)| is_kept.then_some(manner));
-    all.collect()
+    let tooled = places.iter().find(|place| place.tools.is_some());
+    let headed = all.map(|manner| Manner {
+        is_headless: !manner.is_followed
+            && tooled.is_some_and(|place| calls_alone::is_headless(renderer, place, &manner)),
+        ..manner
+    });
+    headed.collect()
 }
 
 struct Bench<'b, 'a> {

@@ -107,7 +107,7 @@ class Claim:
         self.name = name
         self.said = json.loads((HERE / f"{name}.json").read_text())
         self.source = (HERE / f"{name}.jinja").read_text()
-        known = set("about reads reasoning_key ids arguments call_content nulls kwargs avoid trailer before_next expressible because two_messages "
+        known = set("about reads reasoning_key ids arguments call_content nulls kwargs avoid trailer before_next headless expressible because two_messages "
                     "construct lost refused response_template system one_call left_out".split())
         assert set(self.said) <= known, f"unknown keys {set(self.said) - known}"
         assert set(self.said["reads"]) <= set(KINDS), f"unknown kinds {set(self.said['reads']) - set(KINDS)}"
@@ -218,6 +218,9 @@ class Claim:
         whole = self.render([*conversation, message], False, earlier)
         if self.get("before_next") and message.get("tool_calls"):
             whole = self.before_next(conversation, message)
+        if self.get("headless") and message.get("tool_calls") and not message.get("content"):
+            said = "Something said."
+            whole = "".join(self.render([*conversation, message | {"content": said}], False).rsplit(said, 1))
         if trailer := self.get("trailer"):
             trailer = trailer.replace("TOOLS", json.dumps(TOOLS, ensure_ascii=False))
             assert whole.endswith(trailer), f"no trailer at the end of {whole[-60:]!r}"

@@ -467,8 +467,13 @@ impl Split<'_> {
             ends.find(|at| is_cut(&self.behind[*at..]) && whole(&self.behind[..*at], behind))?;
         let (lead, inner) = self.before.split_at(start);
         let (outer, rest) = self.behind.split_at(end);
+        // White space between the id and the markers around it is no part of it.
+        let [before, behind] = [lead.ends_with(SPACE), rest.starts_with(SPACE)]
+            .map(|is_there| if is_there { "" } else { SPACE });
+        let before = if lead.is_empty() { "" } else { before };
+        let behind = if rest.is_empty() { "" } else { behind };
         Some(format!(
-            "{lead}(?P<{ID}>{inner}{}{outer}){rest}",
+            "{lead}{before}(?P<{ID}>{inner}{}{outer}){behind}{rest}",
             self.group
         ))
     }

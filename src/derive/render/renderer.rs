@@ -63,6 +63,8 @@ pub(in crate::derive) struct Renderer<'a> {
     pub(in crate::derive) text_arguments: bool,
     /// True if calls are rendered only where another message follows.
     pub(in crate::derive) calls_followed: bool,
+    /// True if calls are rendered without the header of a turn, unless an answer stands beside them.
+    pub(in crate::derive) calls_headless: bool,
     /// The texts of probes that the template writes as JSON.
     pub(in crate::derive) json_texts: Vec<&'static str>,
     /// The beginnings of turns in prompts that have a mark behind what the others begin a turn with.
@@ -111,6 +113,7 @@ impl<'a> Renderer<'a> {
             unset: Vec::new(),
             text_arguments: false,
             calls_followed: false,
+            calls_headless: false,
             json_texts: Vec::new(),
             marks: RefCell::default(),
             varying: Varying::default(),
@@ -230,7 +233,7 @@ impl<'a> Renderer<'a> {
     }
 
     /// Renders the messages alone: the context without the texts that the template writes after them before a generation prompt.
-    fn messages(&self, context: &Context) -> Result<String, RenderError> {
+    pub(super) fn messages(&self, context: &Context) -> Result<String, RenderError> {
         let text = self.history(context)?;
         let added = self.added(&context.kwargs);
         let text = without(text, added.trailer.as_deref());
@@ -326,12 +329,10 @@ impl<'a> Renderer<'a> {
         context: &Context,
         message: &Value,
     ) -> Result<Turn, RenderError> {
-        let full = match self.followed(context, message)? {
-            Some(full) => full,
-            None => self.messages(&context.and(message.clone()))?,
-        };
-        let prompt = self.prompt(context)?;
-        Ok(Turn { prompt, full })
+        Ok(Turn {
+            full: self.answer(context, message)?,
+            prompt: self.prompt(context)?,
+        })
     }
 
     /// A message that a user answers, rendered up to that answer's first letter.
