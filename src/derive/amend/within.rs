@@ -55,7 +55,8 @@ impl Amended {
         Ok(())
     }
 
-    /// Lets a reasoning end before what ends the turn, too, where the model stops in it.
+    /// Lets a reasoning end before what ends the turn, too, where the model stops in it. Nothing is changed where
+    /// an answer that is lost looks like such a reasoning.
     ///
     /// The proof stays as it is: of the responses that came back those that could be read otherwise are read again.
     ///
@@ -78,7 +79,11 @@ impl Amended {
             emit::reasoning_field(bench.analysis, bench.target),
             bench.scrutiny,
         );
-        let stopped = stopped.filter(|(document, _)| self.reads_recorded(document));
+        let mut failing = self.proof.failing().iter();
+        let stopped = stopped.filter(|(document, example)| {
+            let is_alike = failing.any(|failure| failure.found.response.trim() == example.trim());
+            !is_alike && self.reads_recorded(document)
+        });
         if let Some((document, example)) = stopped {
             self.document = document;
             let told = format!(

@@ -33,6 +33,8 @@ pub(in crate::derive) struct Pieces {
     whole: TextIndex,
     /// The markers, and beside them the constants of which they are made: `<|` beside `<|user|>`.
     fine: TextIndex,
+    /// Markers that end turns, which are no part of the header that follows them.
+    ends: Vec<String>,
     /// Constants of which markers are made that could be markers as well.
     apart: BTreeSet<String>,
     /// The constants behind which nothing but another constant is ever seen.
@@ -126,8 +128,15 @@ impl Pieces {
             whole: TextIndex::of(whole),
             fine: TextIndex::of(fine),
             apart,
+            ends: Vec::new(),
             open: open.iter().map(|one| trimmed(one)).collect(),
         }
+    }
+
+    /// The pieces, of which these end turns.
+    #[must_use]
+    pub(in crate::derive) fn ending_turns(self, ends: Vec<String>) -> Self {
+        Self { ends, ..self }
     }
 
     /// Returns true if the text as a whole is a piece.
@@ -407,12 +416,14 @@ impl Pieces {
         all.any(|piece| piece.contains(text))
     }
 
-    /// Returns the tokens with which a conversation begins, up to the first words of its first message, as far as they are pieces. `render`
-    /// begins with a message of the user, so that what stands before every message of a user is among them.
+    /// Returns the tokens with which a conversation begins, up to the first words of its first message, as far as they are pieces and end no
+    /// turn. `render` begins with a message of the user, so that what stands before every message of a user is among them.
     pub(in crate::derive) fn opening<'t>(&self, render: &'t str) -> Vec<&'t str> {
         let words_at = render.find(probe::USER).unwrap_or(render.len());
         let tokens = self.tokens(&render[..words_at]).into_iter();
-        tokens.take_while(|token| self.is_one(token)).collect()
+        let tokens = tokens.take_while(|token| self.is_one(token));
+        let ends_none = |token: &&str| !self.ends.iter().any(|end| end == token);
+        tokens.filter(ends_none).collect()
     }
 
     /// Moves a cut back over the header of the next message, so that only the end of the message before it remains: over each token with

@@ -165,8 +165,8 @@ impl Parts {
 /// then whose beginning is a part of what opens the call, as in `{"name": "f", "arguments": {}}`.
 fn own_bracket(close: &str) -> &'static str {
     let ways = alternatives(close);
-    let mut taking = ways.iter().filter(|way| !way.starts_with("(?"));
-    match !close.is_empty() && taking.all(|way| way.starts_with("\\}")) {
+    let mut taking = ways.iter().filter(|way| !way.starts_with("(?")).peekable();
+    match taking.peek().is_some() && taking.all(|way| way.starts_with("\\}")) {
         true => "(?:\\}\\s*)?",
         false => "",
     }

@@ -184,10 +184,7 @@ impl<'a> Renderer<'a> {
             self.added = RefCell::default();
             self.cache = RenderCache::default();
         }
-        let ends = own.iter().filter_map(role_end::of);
-        let ends: Vec<String> = ends.collect();
-        let marks = self.source.marks().chain(ends.iter().map(String::as_str));
-        self.pieces = Rc::new(Pieces::of(own.iter().chain(renders), marks));
+        self.pieces = Rc::new(role_end::pieces(&own, renders, self.source.marks()));
     }
 
     /// The tokens that were added to the tokenizer's vocabulary, where it is at hand.

@@ -1,13 +1,55 @@
-//! Markers that end a turn and are made of the role of who speaks.
+//! Markers that end the turns of users as well as those of the model, or are made of the role of who speaks.
 //!
 //! Where a chat template writes `</user>` behind what a user says, from `</`, the role and `>`, it writes `</assistant>` behind what the model says. Where that always
-//! stands behind another marker, as in `</answer></assistant>`, no two renders of the model's turns part the two. The user's turn does.
+//! stands behind another marker, as in `</answer></assistant>`, no two renders of the model's turns part the two. The user's turn does. So it does where both turns end with the
+//! same marker, and only the model's has another one before it: `Hi<over><user>` tells that `</answer><over>` are two.
 
 use crate::chat_template::{InputStep, Origin, Traced};
+use crate::derive::compare::pieces::Pieces;
 use crate::derive::probe;
 
+/// The pieces of renders, those of an answer and of a prompt first, which tell such markers as well. `marks` are known to be markers.
+pub(super) fn pieces<'t>(
+    own: &'t [Traced],
+    renders: &'t [Traced],
+    marks: impl Iterator<Item = &'t str>,
+) -> Pieces {
+    let mut marks: Vec<String> = marks.map(str::to_owned).collect();
+    marks.extend(own.iter().filter_map(of));
+    let all = |marks: &[String]| {
+        let renders = own.iter().chain(renders);
+        Pieces::of(renders, marks.iter().map(String::as_str))
+    };
+    let pieces = all(&marks);
+    let ends = own.iter().filter_map(|render| shared(render, &pieces));
+    let ends: Vec<String> = ends.collect();
+    if ends.is_empty() {
+        return pieces;
+    }
+    marks.extend(ends.iter().cloned());
+    all(&marks).ending_turns(ends)
+}
+
+/// The fewest characters of a marker that both turns end with.
+const SHORTEST: usize = 3;
+
+/// The marker that ends a user's turn and that of the model, if the model's has another one before it, and the pieces do not part the two.
+fn shared(render: &Traced, pieces: &Pieces) -> Option<String> {
+    let text = render.text.as_str();
+    let asked = text.find(probe::USER)? + probe::USER.len();
+    let answered = text.rfind(probe::CONTENT)? + probe::CONTENT.len();
+    let run = render.runs.iter().find(|run| run.start == asked)?;
+    let end = matches!(run.origin, Origin::Source { .. }).then(|| text.get(asked..run.end))??;
+    let end = end.trim();
+    let is_marker = end.chars().count() >= SHORTEST && !end.contains('\n');
+    let behind_answer = text[answered..].trim_start();
+    let at = behind_answer.find(end).filter(|at| *at > 0)?;
+    let is_parted = || pieces.edges(behind_answer).contains(&at);
+    (is_marker && !is_parted()).then(|| end.to_owned())
+}
+
 /// The marker with which a turn of the model ends, if that is made of its role as the one of a user is: `</assistant>` where `</user>` follows what a user says.
-pub(super) fn of(render: &Traced) -> Option<String> {
+fn of(render: &Traced) -> Option<String> {
     let said = render.text.find(probe::USER)? + probe::USER.len();
     let is_role = |origin: &Origin| match origin {
         Origin::Input { path, derived, .. } => {
