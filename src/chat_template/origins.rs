@@ -220,7 +220,9 @@ impl Origin {
 
 #[cfg(test)]
 mod tests {
-    use super::{InputPath, InputStep};
+    use super::{InputPath, InputStep, Traced};
+    use crate::chat_template::{ChatTemplate, RenderInput};
+    use crate::value::json;
 
     #[test]
     fn paths_are_written_as_in_a_template() {
@@ -237,5 +239,35 @@ mod tests {
         );
         assert!(path.is_along(&path.then(0)) && path.then(0).is_along(&path));
         assert!(!path.then(0).is_along(&path.then(1)));
+    }
+
+    /// Three constants and a text: what is left of each keeps its origin.
+    #[test]
+    fn what_is_taken_out_of_a_render_leaves_the_origins_of_the_rest() {
+        let source = "<a>{{ messages[0].content }}<b>{{ '<c>' }}";
+        let template = ChatTemplate::new(source).unwrap();
+        let messages = json::parse(r#"[{"content": "Lantern"}]"#).unwrap();
+        let input = RenderInput {
+            messages: messages.as_array().unwrap().to_vec(),
+            ..RenderInput::default()
+        };
+        let render = template.render_traced(&input).unwrap();
+        let parts = |render: &Traced| -> Vec<String> {
+            let runs = render.runs.iter();
+            runs.map(|run| render.text[run.start..run.end].to_owned())
+                .collect()
+        };
+        assert_eq!(parts(&render), ["<a>", "Lantern", "<b>", "<c>"]);
+        let said = render.runs[1].origin.clone();
+        let mut without = render.clone();
+        without.remove(3..10);
+        assert_eq!(parts(&without), ["<a>", "<b>", "<c>"]);
+        let mut within = render.clone();
+        within.remove(2..6);
+        assert_eq!(parts(&within), ["<a", "tern", "<b>", "<c>"]);
+        assert_eq!(within.at(3).map(|run| &run.origin), Some(&said));
+        let mut cut = render;
+        cut.truncate(11);
+        assert_eq!(parts(&cut), ["<a>", "Lantern", "<"]);
     }
 }

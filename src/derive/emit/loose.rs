@@ -83,6 +83,24 @@ pub(super) fn spaced_argument(pieces: &Pieces, argument: &Pairs) -> Pairs {
 mod tests {
     use super::*;
 
+    /// Two constants that always stand together are parted as one constant would be: `</value>` is like `</key>`'s neighbour.
+    #[test]
+    fn constants_that_make_a_marker_stand_apart_where_one_would_be_cut() {
+        let text = "{% for m in messages %}{% for k, v in m.said.items() %}{{ '<key>' }}{{ k }}{{ '</key>' }}{{ '<value>' }}{{ v }}{{ '</value>' }}\
+            {% endfor %}{{ '<end>' }}{% endfor %}";
+        let source = crate::chat_template::from_text("it", text).unwrap();
+        let template = source.select(false).unwrap();
+        let messages =
+            crate::value::json::parse(r#"[{"said": {"Lantern": "wharf", "quill": "Vesper"}}]"#);
+        let input = crate::chat_template::RenderInput {
+            messages: messages.unwrap().as_array().unwrap().to_vec(),
+            ..Default::default()
+        };
+        let pieces = Pieces::of([&template.render_traced(&input).unwrap()], []);
+        assert!(!pieces.is_one("</key>"), "it always stands before another");
+        assert_eq!(spaced(&pieces, "</key><value>"), "</key> <value>");
+    }
+
     #[test]
     fn pieces_of_a_marker_may_stand_apart() {
         let pieces = Pieces::of([], ["</key>", "<value>", "<f="]);

@@ -257,6 +257,32 @@ mod tests {
         Some((template(&again.document), again.told))
     }
 
+    /// Three backticks that close a reasoning stand twice in a row between two blocks of code, too.
+    #[test]
+    fn what_texts_of_every_day_have_twice_in_a_row_is_left_alone() {
+        let with = |close: &str, spares: bool| {
+            let document = json::parse(&format!(
+                r#"{{"start_anchor": "A:", "fields": {{"thinking": {{"open": "<t>", "close": "{close}"}},
+                    "content": {{"close": "<end>", "repeats": true, "join": ""}}}}}}"#
+            ));
+            let document = Document::of(&document.unwrap()).unwrap();
+            let cases = [case(&document, "A:<t>", &format!("hm{close}Yes<end>"))];
+            let template = template(&document);
+            let again = written_again(
+                &[],
+                &document,
+                &template,
+                cases.iter(),
+                "thinking",
+                Scrutiny::Pieces,
+                spares,
+            );
+            again.is_some_and(|again| again.told.contains(&"closes the reasoning"))
+        };
+        assert!(with("</t>", true) && with("```", false));
+        assert!(!with("```", true));
+    }
+
     const IMPLICIT: &str = r#"{"close": "<end>", "repeats": true, "join": ""}"#;
 
     #[test]

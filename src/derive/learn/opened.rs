@@ -142,6 +142,25 @@ mod tests {
         );
     }
 
+    /// Nothing closes a call but the next one, what closes their section, and the end of the turn or of the response.
+    #[test]
+    fn a_call_that_nothing_closes_opens_only_before_its_arguments_or_an_end() {
+        let calls = "@F| {{ c.function.name }}{% for k, v in c.function.arguments.items() %} | {{ k }}={{ v | tojson }}{% endfor %}";
+        for section in [["", ""], ["<all>", "</all>"]] {
+            let derived = derived(calls, section, &[]);
+            let said = "The sign @F| is used so, I think.";
+            let response = format!("{said}<end>");
+            assert_eq!(read(&derived, &response), (said.to_owned(), 0));
+            let [open, close] = section;
+            for (calls, count) in [("@F| f | a=1@F| g", 2), ("@F| f\n@F| g", 2), ("@F| g", 1)] {
+                for end in ["<end>", ""] {
+                    let response = format!("{open}{calls}{close}{end}");
+                    assert_eq!(read(&derived, &response).1, count, "{response}");
+                }
+            }
+        }
+    }
+
     /// A marker that opens nothing is text.
     #[test]
     fn a_call_that_is_opened_twice_is_kept() {

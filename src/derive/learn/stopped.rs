@@ -19,6 +19,9 @@ use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
 use crate::value::{Map, Value};
 
+/// The length in bytes that the pattern of an end may have. In the place of a longer one stands the text of an end.
+const MAX_END: usize = 64;
+
 /// Returns the response template with a reasoning that ends before what ends the turn, with the shortest response in which it does; `None` where nothing is to be changed.
 /// `reasoning` is its field.
 pub(in crate::derive) fn stopped_in_reasoning<'c>(
@@ -34,8 +37,12 @@ pub(in crate::derive) fn stopped_in_reasoning<'c>(
     let ways = alternatives(&split::source(content.close.as_ref()?));
     let ends = ends(template, cases.clone(), &ways);
     let mut texts: Vec<String> = Vec::new();
-    for (_, end) in &ends {
-        let text = text::escape_loosely(end);
+    for (way, end) in &ends {
+        let own = way.strip_suffix(SPACE).unwrap_or(way);
+        let text = match own.len() <= MAX_END && !own.contains("(?<") {
+            true => own.to_owned(),
+            false => text::escape_loosely(end.trim()),
+        };
         if !texts.contains(&text) {
             texts.push(text);
         }
@@ -64,7 +71,7 @@ pub(in crate::derive) fn stopped_in_reasoning<'c>(
     // Only a reasoning that has such an end in it may be read otherwise.
     let has_one = |case: &&Case| {
         let said = case.message.get(reasoning).and_then(Value::as_str);
-        said.is_some_and(|said| ends.iter().any(|(_, end)| said.contains(end.as_str())))
+        said.is_some_and(|said| ends.iter().any(|(_, end)| said.contains(end.trim())))
     };
     let is_taken = is_new
         && trials.iter().all(|case| gives(&read, case))
@@ -73,7 +80,7 @@ pub(in crate::derive) fn stopped_in_reasoning<'c>(
     is_taken.then_some((changed, example.min_by_key(String::len)?))
 }
 
-/// The alternatives of what closes the content with which responses end, each with such an end.
+/// The alternatives of what closes the content with which responses end, each with such an end and the white space before it.
 fn ends<'c>(
     template: &Arc<ResponseTemplate>,
     cases: impl Iterator<Item = &'c Case>,
@@ -105,7 +112,8 @@ fn ends<'c>(
         };
         if let Some(at) = left.iter().position(|(_, pattern)| is_it(pattern)) {
             let (way, _) = left.remove(at);
-            ends.push((way.clone(), text[span].trim().to_owned()));
+            let before = text[..span.start].trim_end().len();
+            ends.push((way.clone(), text[before..span.end].trim_end().to_owned()));
         }
     }
     ends
@@ -141,4 +149,69 @@ fn stopped(template: &Arc<ResponseTemplate>, case: &Case, reasoning: &str) -> Op
         ])),
         ..case.clone()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::chat_template;
+    use crate::derive::{Derivation, Options, derive};
+    use crate::parser::parse_response;
+    use crate::response_template::{Engine, ResponseTemplate};
+    use crate::value::{Value, json};
+
+    const TAGS: [&str; 4] = ["<think>", "</think>", "<over>", "bot:"];
+    const WORDS: [&str; 4] = ["ponder ", " pondered", " zzyx\\n", "bot "];
+
+    /// What is derived from a chat template with these markers.
+    fn derived([open, close, end, bot]: [&str; 4], engines: &[Engine]) -> Derivation {
+        let source = format!(
+            "{{%- for m in messages -%}}{{{{ '{bot}' if m.role == 'assistant' else m.role ~ ': ' }}}}
+{{%- if m.reasoning_content -%}}{{{{ '{open}' ~ m.reasoning_content ~ '{close}' }}}}{{%- endif -%}}
+{{{{ m.content ~ '{end}' }}}}{{%- endfor -%}}{{%- if add_generation_prompt -%}}{{{{ '{bot}' }}}}{{%- endif -%}}"
+        );
+        let source = chat_template::from_text("it", &source).unwrap();
+        let options = Options::default().engines(engines.to_vec());
+        let derived = derive(&source, &options).unwrap();
+        assert!(derived.report.verified, "{:#?}", derived.report.findings);
+        derived
+    }
+
+    fn read(derived: &Derivation, response: &str) -> String {
+        let template = ResponseTemplate::from_value(&derived.document.to_value()).unwrap();
+        json::to_string(&Value::Object(
+            parse_response(response, template, "", &[]).unwrap(),
+        ))
+    }
+
+    fn is_told(derived: &Derivation) -> bool {
+        let mut findings = derived.report.findings.iter();
+        findings.any(|finding| finding.code == "reasoning-stopped")
+    }
+
+    #[test]
+    fn a_reasoning_ends_with_the_turn_that_ends_in_it() {
+        for markers in [TAGS, WORDS] {
+            let derived = derived(markers, &[]);
+            assert!(is_told(&derived), "{:#?}", derived.report.findings);
+            let [open, close, end, _] = markers.map(|marker| marker.replace("\\n", "\n"));
+            let thought = r#"{"role": "assistant", "reasoning_content": "Hm, over there."}"#;
+            for stopped in [end.as_str(), end.trim_end(), ""] {
+                let response = format!("{open}Hm, over there.{stopped}");
+                assert_eq!(read(&derived, &response), thought);
+            }
+            // A reasoning that is closed may speak of the end.
+            let said = format!("{open}I say {end} then{close}Yes.{end}");
+            let whole = json::parse(&read(&derived, &said)).unwrap();
+            let text = |key: &str| whole.get(key).and_then(Value::as_str).map(str::to_owned);
+            assert_eq!(text("content").as_deref(), Some("Yes."));
+            assert!(text("reasoning_content").unwrap().ends_with("then"));
+        }
+    }
+
+    /// Their patterns cannot look ahead.
+    #[test]
+    fn an_engine_that_could_not_read_it_is_spared() {
+        let derived = derived(TAGS, &[Engine::Vllm]);
+        assert!(!is_told(&derived), "{:#?}", derived.report.findings);
+    }
 }

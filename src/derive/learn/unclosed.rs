@@ -359,6 +359,24 @@ mod tests {
         }
     }
 
+    /// The arguments stand in an object that the opening has begun, whose bracket is a part of what closes a call.
+    #[test]
+    fn a_call_whose_object_is_open_ends_before_the_next() {
+        let document = r#"{"start_anchor": ">>", "fields": {"tool_calls": {"open_pattern": "\\{\"name\": \"(?P<name>\\w+)\", \"with\": (?=\\{)",
+            "close_pattern": "\\}\\s*(?:<end>|\\Z)", "repeats": true, "content": "json",
+            "transform": {"name": "{name}", "arguments": "{content}"}}, "content": {"close": "<end>"}}}"#;
+        let template = ended_where_the_next_begins(document, &[]).unwrap();
+        let two = r#"{"name": "f", "with": {"a": "}} {"}}"#.to_owned();
+        let two = format!("{two}\n{}", two.replace("\"f\"", "\"g\""));
+        for end in ["", "<end>"] {
+            let read = calls(&template, &format!("{two}{end}"));
+            assert_eq!(read, "f a=}} {, g a=}} {");
+        }
+        for close in ["", "</call>", "(?<=[}\\]])\\n", "\\}|</call>"] {
+            assert_eq!(own_bracket(close), "", "{close}");
+        }
+    }
+
     /// Behind what ends the turn the tokenizer's end may follow, or its beginning.
     #[test]
     fn a_call_ends_before_all_that_ends_the_turn() {

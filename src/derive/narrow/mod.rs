@@ -325,8 +325,8 @@ impl Context<'_> {
         Some((Delimiter::pattern(pattern), how))
     }
 
-    /// The patterns where this white space follows what it matches, each with what else it counts for, in words: first also where the response ends, since engines keep
-    /// back the token that ends the turn, with the white space before it; and where no response ends there, without that.
+    /// The patterns where this white space follows what it matches, each with what else it counts for, in words. What closes a region is first taken to count where the
+    /// response ends as well, since engines keep back the token that ends the turn, with the white space before it; and where no response ends there, without that.
     fn followed_by(&self, source: &str, behind: &str) -> Vec<(String, &'static str)> {
         let own = grouped(source.strip_suffix(SPACE).unwrap_or(source));
         let behind = escape(behind);
@@ -334,7 +334,10 @@ impl Context<'_> {
         let mut places = self.places.iter();
         let ends = places.any(|place| place.follows == Follows::End);
         let or_ends = if ends { "" } else { ", or nothing" };
-        let mut all = vec![(format!("{own}(?={behind}{end})\\s*"), or_ends)];
+        let mut all = Vec::new();
+        if ends || self.edge == Edge::Close {
+            all.push((format!("{own}(?={behind}{end})\\s*"), or_ends));
+        }
         if !ends {
             all.push((format!("{own}(?={behind})\\s*"), ""));
         }
@@ -511,6 +514,15 @@ mod tests {
         let patterns: Vec<String> = found.map(|(pattern, _)| pattern).collect();
         let narrower = "(?:;(?=\\n|\\s*\\Z)\\s*|(?=\\$))".to_owned();
         assert!(patterns.contains(&narrower), "{patterns:?}");
+        // It counts where the response ends even if none does: engines keep back what follows.
+        let found = told(lines, &["$ a\n$ b;\nso", "$ c;\nso"]).into_iter();
+        let closes: Vec<(String, String)> = found
+            .filter(|(pattern, _)| pattern.starts_with("(?:;(?="))
+            .collect();
+        let of_end = "with \"\\n\" behind it, or nothing".to_owned();
+        let without = "with \"\\n\" behind it".to_owned();
+        assert_eq!(closes[0], (narrower, of_end));
+        assert_eq!(closes[1], ("(?:;(?=\\n)\\s*|(?=\\$))".to_owned(), without));
         // A second response has a call with no white space before it or in it, so that none is asked for.
         let found = told(template, &["It is.\n$ run;", "$run;"]);
         let hows: Vec<&str> = found.iter().map(|(_, how)| how.as_str()).collect();

@@ -72,3 +72,41 @@ fn of(render: &Traced) -> Option<String> {
     let behind = behind.split(char::is_whitespace).next()?;
     (!before.is_empty() && !behind.is_empty()).then(|| format!("{before}assistant{behind}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat_template::{ChatTemplate, RenderInput};
+    use crate::value::json;
+
+    /// The tokens of the model's turn behind its words, where answers stand between `open` and `close` and all turns end so, before a prompt that is always there.
+    fn tokens(close: &str, end: &str) -> Vec<String> {
+        let source = format!(
+            "{{% for m in messages %}}{{% if m.role == 'user' %}}{{{{ 'U:' ~ m.content }}}}{{{{ '{end}' }}}}\
+             {{% else %}}{{{{ 'B:' ~ m.content ~ '{close}{end}' }}}}{{% endif %}}{{% endfor %}}{{{{ 'B:' }}}}"
+        );
+        let said = [("user", probe::USER), ("assistant", probe::CONTENT)];
+        let messages = said.map(|(role, text)| {
+            json::parse(&format!(r#"{{"role": "{role}", "content": "{text}"}}"#)).unwrap()
+        });
+        let input = RenderInput {
+            messages: messages.to_vec(),
+            ..RenderInput::default()
+        };
+        let template = ChatTemplate::new(&source).unwrap();
+        let own = [template.render_traced(&input).unwrap()];
+        let pieces = pieces(&own, &[], std::iter::empty());
+        let behind = &own[0].text[own[0].text.rfind(probe::CONTENT).unwrap()..];
+        let behind = &behind[probe::CONTENT.len()..];
+        let tokens = pieces.tokens(behind).into_iter();
+        tokens.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_end_of_a_users_turn_parts_the_end_of_the_models() {
+        assert_eq!(tokens("</say>", "<over>"), ["</say>", "<over>", "B:"]);
+        assert_eq!(tokens("dicho ", "fin "), ["dicho", "fin", "B:"]);
+        // One marker ends both, so that nothing is to be parted.
+        assert_eq!(tokens("", "<over>"), ["<over>B:"]);
+    }
+}

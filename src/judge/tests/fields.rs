@@ -190,3 +190,44 @@ fn appended_to_the_conversation_the_message_renders_as_it_did() {
     });
     assert!(is_told, "{:#?}", judgement.failures.first());
 }
+
+/// A chat template may take calls as the text that is written of them, between the markers of calls. That is no reasoning.
+#[test]
+fn the_text_of_calls_under_a_key_of_its_own_is_no_reasoning() {
+    let written = "{% if m.written %}<all>{{ m.written }}</all>{% elif m.tool_calls %}<all>CALLED</all>{% endif %}";
+    let written = written.replace("CALLED", CALLED);
+    let slots = |answer: &[&str]| {
+        let chat = chat(&answer.concat(), "");
+        Setting::default().ask(&chat, &fields(&[CONTENT]), |judge, _| {
+            let [own, of_calls] = [judge.slots(), judge.slots_of_calls()]
+                .map(|slots| slots.iter().map(|slot| slot.name()).collect::<Vec<_>>());
+            (own, of_calls)
+        })
+    };
+    let of_calls = vec!["written".to_owned()];
+    assert_eq!(slots(&[SAID, &written]), (vec![], of_calls.clone()));
+    let thinks = slots(&[THOUGHT, SAID, &written]);
+    assert_eq!(thinks, (vec!["thinking".to_owned()], of_calls.clone()));
+    // Between other markers it may be anything.
+    let apart = written.replacen("<all>", "<note>", 1);
+    assert_eq!(slots(&[SAID, &apart]), (of_calls, vec![]));
+}
+
+/// Calls before which no header stands where nothing is said beside them are rendered with an answer that is taken out.
+#[test]
+fn calls_without_a_header_are_read_as_behind_the_prompt() {
+    let headless =
+        format!("{{% if m.content %}}<bot><t>{{{{ m.content }}}}</t>{{% endif %}}{CALLED}");
+    let chat = turns(&headless, &asked("<bot>"));
+    let judgement = judged(&chat, &fields(&[CONTENT, CALLS]));
+    let kind = |wanted: Kind| {
+        let mut kinds = judgement.kinds.iter();
+        kinds.find(|kind| kind.kind == wanted).unwrap()
+    };
+    // The empty answer's markers stand there, which no render without the answer has.
+    assert!(kind(Kind::Call).came_back > 0, "{:?}", judgement.kinds);
+    assert!(kind(Kind::Call).manner.contains("taken out"));
+    assert!(judgement.failures.is_empty(), "{:?}", judgement.failures[0]);
+    let without = judged(&chat, &fields(&[CONTENT]));
+    assert!(!without.failures.is_empty(), "the calls are lost");
+}
