@@ -123,7 +123,7 @@ impl Traced {
         self.runs.get(next)
     }
 
-    /// Takes these bytes out of the render.
+    /// Takes these bytes out of the render. The origin of a run of which a part is left still tells where the whole run came from.
     pub(crate) fn remove(&mut self, bytes: std::ops::Range<usize>) {
         let moved = |at: usize| match at {
             at if at >= bytes.end => at - bytes.len(),

@@ -3,7 +3,6 @@
 //! Some chat templates take the last message off the conversation when it is the assistant's, and write its content alone behind a generation prompt, so that an answer
 //! can be gone on with. What such a template writes of calls is seen where a question follows, as calls are in every conversation that goes on. That render is cut where
 //! the next message begins: behind an answer, that is what stands between the end that the answer has as the last message and the words of the user.
-
 //!
 //! Others write the header of a turn only before an answer, and calls beside which nothing is said without one, although the prompt ends with the header. Such calls are
 //! rendered with an answer beside them, which is then taken out.
@@ -50,7 +49,8 @@ pub(crate) fn without_answer(mut full: String) -> String {
     full
 }
 
-/// Returns true if the manner's calls alone are rendered without the header with which the prompt ends, and with an answer beside them behind it.
+/// Returns true if the manner's calls alone are rendered without the header with which the prompt ends, and the very same with an answer beside them behind it, in one turn
+/// with the answer.
 pub(super) fn is_headless(renderer: &Renderer<'_>, place: &Conversation, manner: &Manner) -> bool {
     let rendered = || {
         let history = renderer.history(place, manner).ok()?;
@@ -62,9 +62,17 @@ pub(super) fn is_headless(renderer: &Renderer<'_>, place: &Conversation, manner:
         let mut beside = beside_answer(&calls)?;
         manner.divide(&mut beside);
         let beside = renderer.answered(place, &beside, manner).ok()?;
-        let is_begun = beside.starts_with(&begun) && beside.contains(ANSWER);
-        let is_headless = alone.starts_with(&history) && !alone.starts_with(&begun);
-        Some(!header.is_empty() && is_begun && is_headless)
+        let answer = manner.write(&Assistant::saying(ANSWER), None);
+        let answered = renderer.answered(place, &answer, manner).ok()?;
+        let is_headless = !header.is_empty() && !alone.starts_with(&begun);
+        // The same calls have to stand behind the answer, and in its turn.
+        let written = alone.strip_prefix(&history)?.trim_start();
+        let (before, behind) = beside.split_once(ANSWER)?;
+        let between = behind.strip_suffix(written)?.trim();
+        let (_, end) = answered.split_once(ANSWER)?;
+        let end = end.trim();
+        let is_within = between.is_empty() || !end.is_empty() && !between.starts_with(end);
+        Some(is_headless && is_within && before.starts_with(&begun))
     };
     rendered().unwrap_or(false)
 }
@@ -79,9 +87,11 @@ impl Renderer<'_> {
         manner: &Manner,
     ) -> Result<Option<String>, RenderError> {
         if manner.is_followed && has_calls(message) {
-            let (mut full, end) = self.followed(place, message, manner)?;
-            full.truncate(end);
-            return Ok(Some(full));
+            let followed = self.followed(place, message, manner)?;
+            return Ok(followed.map(|(mut full, end)| {
+                full.truncate(end);
+                full
+            }));
         }
         match manner.is_headless.then(|| beside_answer(message)) {
             Some(Some(mut beside)) => {
@@ -93,13 +103,13 @@ impl Renderer<'_> {
         }
     }
 
-    /// Returns the conversation and the message with another one behind it, and the byte at which that begins.
+    /// Returns the conversation and the message with another one behind it, and the byte at which that begins; `None` where nothing tells it.
     fn followed(
         &self,
         place: &Conversation,
         message: &Value,
         manner: &Manner,
-    ) -> Result<(String, usize), RenderError> {
+    ) -> Result<Option<(String, usize)>, RenderError> {
         let next = || self.said("user", probes::USER_AGAIN);
         let full = self.history(&place.and([message.clone(), next()]), manner)?;
         let answer = manner.write(&Assistant::saying(probes::CONTENT), None);
@@ -109,8 +119,7 @@ impl Renderer<'_> {
         let end = header
             .zip(full.rfind(probes::USER_AGAIN))
             .and_then(|(header, at)| full[..at].ends_with(header).then(|| at - header.len()));
-        let end = end.unwrap_or(full.len());
-        Ok((full, end))
+        Ok(end.map(|end| (full, end)))
     }
 
     /// Renders the conversation and further messages, the last one with calls, as where another message follows, or with an answer beside the calls that is then taken out;
@@ -139,7 +148,10 @@ impl Renderer<'_> {
         if !manner.is_followed || !has_calls(last) {
             return Ok(None);
         }
-        let (_, end) = self.followed(&place.and(before.to_vec()), last, manner)?;
+        let followed = self.followed(&place.and(before.to_vec()), last, manner)?;
+        let Some((_, end)) = followed else {
+            return Ok(None);
+        };
         let next = self.said("user", probes::USER_AGAIN);
         let further = [further, &[next]].concat();
         let mut traced = self.traced_behind(place, &further, manner, start)?;

@@ -36,6 +36,15 @@ pub(crate) fn is_said_every_day(text: &str) -> bool {
     all.any(|everyday| everyday.contains(text))
 }
 
+/// Returns true if some text of every day has this text twice, with nothing but white space between.
+pub(crate) fn is_said_twice_every_day(text: &str) -> bool {
+    let mut all = EVERYDAY.iter().chain(&ORDINARY);
+    all.any(|everyday| {
+        let mut places = everyday.match_indices(text);
+        places.any(|(at, _)| everyday[at + text.len()..].trim_start().starts_with(text))
+    })
+}
+
 /// Messages without calls with texts of every day, for a chat template with these constants.
 pub(super) fn of_every_day(constants: &[&str]) -> Vec<Probe> {
     let texts = everyday(constants).flat_map(|text| {

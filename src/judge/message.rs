@@ -7,7 +7,8 @@ pub(crate) const CALLS_KEY: &str = "tool_calls";
 
 /// Returns true if the message has calls.
 pub(crate) fn has_calls(message: &Value) -> bool {
-    message.get(CALLS_KEY).is_some()
+    let calls = message.get(CALLS_KEY).and_then(Value::as_array);
+    calls.is_some_and(|calls| !calls.is_empty())
 }
 
 /// A tool call of a message that is to be rendered.

@@ -74,7 +74,7 @@ use crate::value::{Map, Value, json};
 pub(crate) use calls_alone::{beside_answer, next_header, without_answer};
 pub(crate) use compare::says_the_same;
 pub(crate) use cuts::{count as count_cuts, first_loss};
-pub(crate) use everyday::is_said_every_day;
+pub(crate) use everyday::{is_said_every_day, is_said_twice_every_day};
 pub(crate) use judgement::{Failure, Judgement, NOT_SHOWN, UNMARKED};
 pub use judgement::{KindVerdict, LeftOutCount, Rounds};
 pub use kind::Kind;

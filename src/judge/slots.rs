@@ -359,16 +359,27 @@ impl Bench<'_, '_> {
             calls: vec![probes::call(0)],
             ..said.clone()
         };
-        let messages = [said.clone(), said.thinking(probes::REASONING), calls];
+        let both = calls.clone().thinking(probes::REASONING);
+        let messages = [said.clone(), said.thinking(probes::REASONING), calls, both];
         let with_tools = self.places.iter().filter(|place| place.tools.is_some());
         with_tools.into_iter().any(|place| {
             let full = |message: &Assistant| {
                 let written = manner.write(message, None);
                 self.renderer.answered(place, &written, &manner).ok()
             };
-            let [Some(plain), Some(shown), Some(called)] = messages.each_ref().map(full) else {
+            let [Some(plain), Some(shown), Some(called), both] = messages.each_ref().map(full)
+            else {
                 return false;
             };
+            // What stands there beside calls is another thing.
+            let call = &messages[2].calls[0];
+            let has_both = both.is_some_and(|both| {
+                let mut said = call.arguments.values().filter_map(Value::as_str);
+                both.contains(probes::REASONING) && said.all(|said| both.contains(said))
+            });
+            if has_both {
+                return false;
+            }
             let Some((before, behind)) = shown.split_once(probes::REASONING) else {
                 return false;
             };

@@ -11,7 +11,7 @@
 
 pub(in crate::derive) mod json_shape;
 mod lines;
-mod parting;
+pub(in crate::derive) mod parting;
 pub(in crate::derive) mod pattern;
 pub(in crate::derive) mod pieces;
 pub(in crate::derive) mod repeated;

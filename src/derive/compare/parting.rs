@@ -8,7 +8,7 @@ use crate::value::python;
 
 /// The fewest characters that a constant has at which another one is cut, and that each part of the cut has. Characters are counted and not
 /// bytes, since those of many scripts take several bytes each.
-pub(super) const SHORTEST: usize = 3;
+pub(in crate::derive) const SHORTEST: usize = 3;
 
 /// How many characters within the end of a text may differ from a mark if the end is to count as like it. For example, `</end>` differs
 /// from `<end>` by one.
@@ -162,7 +162,7 @@ fn ends_like(text: &str, mark: &str) -> Option<usize> {
 }
 
 /// How many characters a text has.
-pub(super) fn length(text: &str) -> usize {
+pub(in crate::derive) fn length(text: &str) -> usize {
     text.chars().count()
 }
 

@@ -43,7 +43,7 @@ pub(in crate::derive) struct Example {
 }
 
 /// Returns the response template that reads the delimiters of the reasoning where they are written twice; `None` where
-/// nothing is to be changed. `reasoning` is the field of the reasoning. With `spares`, what closes a reasoning is left alone where it stands in texts of every day:
+/// nothing is to be changed. `reasoning` is the field of the reasoning. With `spares`, what closes a reasoning is left alone where texts of every day have it twice in a row:
 /// two blocks of code stand one behind the other in an answer, with three backticks twice between them.
 pub(in crate::derive) fn written_again<'c>(
     engines: &[Engine],
@@ -74,7 +74,7 @@ pub(in crate::derive) fn written_again<'c>(
             .filter_map(|case| again(template, case, reasoning, side));
         let trials: Vec<(String, Case)> = trials.take(TRIES).collect();
         let gives = |(_, case): &(String, Case)| gives(&read, case, scrutiny.max(Scrutiny::Pieces));
-        let is_said = |(delimiter, _): &(String, Case)| judge::is_said_every_day(delimiter);
+        let is_said = |(delimiter, _): &(String, Case)| judge::is_said_twice_every_day(delimiter);
         if spares && side == Edge::Close && trials.iter().any(is_said) {
             continue;
         }

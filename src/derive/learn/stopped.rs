@@ -35,7 +35,18 @@ pub(in crate::derive) fn stopped_in_reasoning<'c>(
     let own = split::source(document.fields.get(reasoning)?.close.as_ref()?);
     let content = document.fields.get(CONTENT_KEY)?;
     let ways = alternatives(&split::source(content.close.as_ref()?));
-    let ends = ends(template, cases.clone(), &ways);
+    let mut ends = ends(template, cases.clone(), &ways);
+    let thoughts = cases
+        .clone()
+        .filter(|case| case.message.get(reasoning).is_some());
+    let delimiters = thoughts.take(TRIES).filter_map(|case| {
+        let (text, all) = delimiters(template, case, reasoning)?;
+        let all = all.into_iter().map(|(_, span)| text[span].to_owned());
+        Some(all.collect::<Vec<String>>())
+    });
+    // A parser that is fed in pieces takes the end of what has arrived for that of the response, and would find such an end within the delimiter.
+    let delimiters: Vec<String> = delimiters.flatten().collect();
+    ends.retain(|(_, end)| !delimiters.iter().any(|own| own.contains(end.trim())));
     let mut texts: Vec<String> = Vec::new();
     for (way, end) in &ends {
         let own = way.strip_suffix(SPACE).unwrap_or(way);
@@ -162,7 +173,7 @@ mod tests {
     const TAGS: [&str; 4] = ["<think>", "</think>", "<over>", "bot:"];
     const WORDS: [&str; 4] = ["ponder ", " pondered", " zzyx\\n", "bot "];
 
-    /// What is derived from a chat template with these markers.
+    /// The derivation from a chat template with these markers.
     fn derived([open, close, end, bot]: [&str; 4], engines: &[Engine]) -> Derivation {
         let source = format!(
             "{{%- for m in messages -%}}{{{{ '{bot}' if m.role == 'assistant' else m.role ~ ': ' }}}}

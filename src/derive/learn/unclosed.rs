@@ -162,11 +162,15 @@ impl Parts {
 }
 
 /// A pattern for the bracket with which all begins that closes a call, and for white space behind it, if there is one; it may be missing. The arguments stand in an object
-/// then whose beginning is a part of what opens the call, as in `{"name": "f", "arguments": {}}`.
+/// then whose beginning is a part of what opens the call, as in `{"name": "f", "arguments": {}}`. Where a marker of the call's own follows the bracket, a model that leaves that
+/// out leaves out the bracket with it.
 fn own_bracket(close: &str) -> &'static str {
     let ways = alternatives(close);
-    let mut taking = ways.iter().filter(|way| !way.starts_with("(?")).peekable();
-    match taking.peek().is_some() && taking.all(|way| way.starts_with("\\}")) {
+    let mut taking = ways.iter().filter(|way| !way.starts_with("(?"));
+    let is_last = ways
+        .iter()
+        .any(|way| way.starts_with("\\}") && way.contains("\\Z"));
+    match is_last && taking.all(|way| way.starts_with("\\}")) {
         true => "(?:\\}\\s*)?",
         false => "",
     }

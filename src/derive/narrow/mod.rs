@@ -500,6 +500,12 @@ mod tests {
         assert!(patterns.contains(&"(?<=\\n)\\$\\s*"), "{patterns:?}");
         assert!(patterns.contains(&"\\$(?= )\\s*"), "{patterns:?}");
         assert!(patterns.contains(&"\\$ "), "{patterns:?}");
+        // Nothing opens where the response ends.
+        let mut opens = patterns.iter().filter(|pattern| pattern.starts_with("\\$"));
+        assert!(
+            opens.all(|pattern| !pattern.contains("\\Z")),
+            "{patterns:?}"
+        );
         // What opens the region takes the line feed here, and what closes it can only look back at it.
         let lines = r#"{"start_anchor": ">>", "fields": {"call": {"open_pattern": "\\$\\s*", "close_pattern": "(?:;|(?=\\$))", "repeats": true}, "content": {}}}"#;
         let of_close = |responses: &[&str]| {

@@ -13,8 +13,11 @@ impl Renderer<'_> {
     ///
     /// Any other message is rendered as the last one.
     pub(super) fn answer(&self, context: &Context, message: &Value) -> Result<String, RenderError> {
-        if self.calls_followed && judge::has_calls(message) {
-            return self.followed(context, message);
+        if self.calls_followed
+            && judge::has_calls(message)
+            && let Some(full) = self.followed(context, message)?
+        {
+            return Ok(full);
         }
         match self.calls_headless.then(|| judge::beside_answer(message)) {
             Some(Some(beside)) => {
@@ -25,7 +28,8 @@ impl Renderer<'_> {
         }
     }
 
-    fn followed(&self, context: &Context, message: &Value) -> Result<String, RenderError> {
+    /// The conversation and the message, up to where the next one begins; `None` where nothing tells that.
+    fn followed(&self, context: &Context, message: &Value) -> Result<Option<String>, RenderError> {
         let next = || probe::message("user", probe::USER_AGAIN);
         let mut full = self.history(&context.and(message.clone()).and(next()))?;
         let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
@@ -33,11 +37,12 @@ impl Renderer<'_> {
         let alone = self.history(&answer)?;
         let answered = self.history(&answer.and(next()))?;
         let header = judge::next_header(&alone, &answered, probe::CONTENT, probe::USER_AGAIN);
-        if let Some((header, at)) = header.zip(full.rfind(probe::USER_AGAIN))
-            && full[..at].ends_with(header)
-        {
-            full.truncate(at - header.len());
-        }
-        Ok(full)
+        let end = header
+            .zip(full.rfind(probe::USER_AGAIN))
+            .and_then(|(header, at)| full[..at].ends_with(header).then(|| at - header.len()));
+        Ok(end.map(|end| {
+            full.truncate(end);
+            full
+        }))
     }
 }

@@ -5,6 +5,7 @@
 //! same marker, and only the model's has another one before it: `Hi<over><user>` tells that `</answer><over>` are two.
 
 use crate::chat_template::{InputStep, Origin, Traced};
+use crate::derive::compare::parting::{SHORTEST, length};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::probe;
 
@@ -30,9 +31,6 @@ pub(super) fn pieces<'t>(
     all(&marks).ending_turns(ends)
 }
 
-/// The fewest characters of a marker that both turns end with.
-const SHORTEST: usize = 3;
-
 /// The marker that ends a user's turn and that of the model, if the model's has another one before it, and the pieces do not part the two.
 fn shared(render: &Traced, pieces: &Pieces) -> Option<String> {
     let text = render.text.as_str();
@@ -41,7 +39,7 @@ fn shared(render: &Traced, pieces: &Pieces) -> Option<String> {
     let run = render.runs.iter().find(|run| run.start == asked)?;
     let end = matches!(run.origin, Origin::Source { .. }).then(|| text.get(asked..run.end))??;
     let end = end.trim();
-    let is_marker = end.chars().count() >= SHORTEST && !end.contains('\n');
+    let is_marker = length(end) >= SHORTEST && !end.contains('\n');
     let behind_answer = text[answered..].trim_start();
     let at = behind_answer.find(end).filter(|at| *at > 0)?;
     let is_parted = || pieces.edges(behind_answer).contains(&at);
