@@ -191,7 +191,7 @@ error[stale]: this is not what is derived from the chat template: 3 values to ch
     insta::assert_snapshot!(fixture.stdout, @r##"
     error[other-message]: the message has another value at $.reasoning_content
                           expected "Brindle oxbow"
-                          found    "Brindle oxbow\n</think>\n\nZephyr wold<|im_end|>"
+                          found    "Brindle oxbow\n</think>\n\nZephyr wold"
                           with     derived/qwen3.json
                           after    …"|im_start|>user\nQuern maple<|im_end|>\n<|im_start|>assistant\n"
      --> fixtures/qwen3/reasoning/response.txt:3:1
