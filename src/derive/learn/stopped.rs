@@ -19,9 +19,6 @@ use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
 use crate::value::{Map, Value};
 
-/// The length in bytes that the pattern of an end may have. In the place of a longer one stands the text of an end.
-const MAX_END: usize = 64;
-
 /// Returns the response template with a reasoning that ends before what ends the turn, with the shortest response in which it does; `None` where nothing is to be changed.
 /// `reasoning` is its field.
 pub(in crate::derive) fn stopped_in_reasoning<'c>(
@@ -49,8 +46,9 @@ pub(in crate::derive) fn stopped_in_reasoning<'c>(
     ends.retain(|(_, end)| !delimiters.iter().any(|own| own.contains(end.trim())));
     let mut texts: Vec<String> = Vec::new();
     for (way, end) in &ends {
+        // In the place of a pattern with parts that may vary stands the text that ends a response.
         let own = way.strip_suffix(SPACE).unwrap_or(way);
-        let text = match own.len() <= MAX_END && !own.contains("(?<") {
+        let text = match !own.contains("(?:") && !own.contains("(?<") {
             true => own.to_owned(),
             false => text::escape_loosely(end.trim()),
         };
