@@ -189,8 +189,9 @@ def shared_piece(text, whole):
 class Turn:
     """A message's render, cut where the model begins to write."""
 
-    def __init__(self, prefix, response, tools, prompt, anchor=None, continued=False):
+    def __init__(self, prefix, response, tools, prompt, anchor=None, continued=False, whole=None):
         self.prefix, self.response, self.tools, self.prompt = prefix, response, tools, prompt
+        self.whole = prefix + response if whole is None else whole  # the message's render itself
         self.anchor = anchor  # where the turn begins in the prompt too, if the prompt goes on otherwise
         self.continued = continued
 
@@ -254,6 +255,9 @@ class Judge:
         if whole.startswith(prompt):
             self.shown_tails.add(context.key())
             return Turn(prompt, whole[len(prompt):], tools, prompt)
+        response = self.headed(message, context, manner, history, tools, whole, prompt)
+        if response is not None:
+            return Turn(prompt, response, tools, prompt, whole=whole)
         common = shared(whole, prompt)
         if prompt[common:].strip():
             self.unshown_tails.setdefault(context.key(), prompt[common:])
@@ -276,6 +280,17 @@ class Judge:
         old = [t for item in context.items if not isinstance(item, tuple) for t in leaves(item) if len(t) > 6]
         old += [c["arguments"]["city"] for item in context.items if isinstance(item, tuple) for c in item[1]["calls"]]
         return Turn(whole[:at], whole[at:], tools, prompt, continued=any(f in before for t in old for f in forms(t)))
+
+    def headed(self, message, context, manner, history, tools, whole, prompt):
+        """What a model writes of calls before which no header stands, where one stands before the very same calls with a content beside them."""
+        if not message["calls"] or message["content"] or message["reasoning"]:
+            return None
+        before = self.chat.render(history, tools, False, context.kwargs, manner.engine)
+        beside = self.texts({**message, "content": PROBES["content"]}, context, manner)[2]
+        if not whole.startswith(before) or not beside.startswith(prompt) or beside.count(PROBES["content"]) != 1:
+            return None
+        response = beside[len(prompt):].replace(PROBES["content"], "")
+        return response if response.strip() == whole[len(before):].strip() else None
 
     def structure(self, message, context, manner):
         return (context.key(), manner, bool(message["content"]), bool(message["reasoning"]), tuple(bool(c["arguments"]) for c in message["calls"]), any(c["id"] for c in message["calls"]))
@@ -346,7 +361,7 @@ class Judge:
             return Verdict("invisible")
         if turn.continued:
             return Verdict("continued")
-        whole = turn.prefix + turn.response
+        whole = turn.whole
         best = None
         for prefix, response, lenient in self.readings(message, context, manner, whole, turn):
             verdict = self.attempt(message, context, manner, seen, turn, prefix, response, whole, () if lenient else chunks)

@@ -70,6 +70,17 @@ class Right(unittest.TestCase):
         ):
             self.assertEqual(judge(RESPONSE_TEMPLATE, said).outcome, "right", said)
 
+    def test_calls_before_which_no_header_stands(self):
+        head = '{{- "<|" + m.role + "|>" -}}'
+        headless = CHAT_TEMPLATE.replace(head, "{%- if m.content or not m.tool_calls -%}" + head + "{%- endif -%}")
+        said = message(None, None, [("f", {"city": "Bonn"})])
+        self.assertEqual(judge(RESPONSE_TEMPLATE, said, headless).outcome, "right")
+        lost = broken(tool_calls={"open": "<other>"})
+        self.assertEqual(judge(lost, said, headless).outcome, "wrong")
+        # Where other calls stand behind a content than alone, nothing is known of how a model writes them.
+        other = headless.replace('{{- "<call>" +', '{{- ("<call>" if m.content else "<only>") +')
+        self.assertNotEqual(judge(RESPONSE_TEMPLATE, said, other).outcome, "right")
+
     def test_a_whole_trial(self):
         trial = Trial("test", CHAT_TEMPLATE, RESPONSE_TEMPLATE).run()
         self.assertEqual([f for f in trial.shrunk if f["outcome"] == "wrong"], [])
