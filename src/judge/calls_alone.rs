@@ -17,17 +17,30 @@ use crate::value::Value;
 /// An answer that is taken out again.
 const ANSWER: &str = "Foxglove loam";
 
-/// Returns the text with which the next message begins before its words `next`: `<user>` of an answer that is rendered as `Yes<end>` where it is the last one, and as
-/// `Yes<end><user>Go on` where another one follows. `said` are the words of the answer.
-pub(crate) fn next_header<'t>(
-    last: &str,
-    followed: &'t str,
-    said: &str,
-    next: &str,
-) -> Option<&'t str> {
-    let end = &last[last.rfind(said)? + said.len()..];
-    let before = &followed[..followed.rfind(next)?];
-    before[before.rfind(said)? + said.len()..].strip_prefix(end)
+/// An answer as it is rendered where it is the last message, and where another one follows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answered<'t> {
+    pub(crate) last: &'t str,
+    pub(crate) followed: &'t str,
+    /// The words of the answer, and those of the message that follows it.
+    pub(crate) said: &'t str,
+    pub(crate) next: &'t str,
+}
+
+impl<'t> Answered<'t> {
+    /// Returns the text with which the next message begins before its words: `<user>` of an answer that is rendered as `Yes<end>` where it is the last one, and as
+    /// `Yes<end><user>Go on` where another one follows.
+    fn header(&self) -> Option<&'t str> {
+        let end = &self.last[self.last.rfind(self.said)? + self.said.len()..];
+        let before = &self.followed[..self.followed.rfind(self.next)?];
+        before[before.rfind(self.said)? + self.said.len()..].strip_prefix(end)
+    }
+
+    /// Returns the byte at which the next message begins in the render of another message that it follows; `None` where it does not begin there as behind the answer.
+    pub(crate) fn next_in(&self, render: &str) -> Option<usize> {
+        let before = &render[..render.rfind(self.next)?];
+        before.strip_suffix(self.header()?).map(str::len)
+    }
 }
 
 /// Returns the message with an answer beside its calls; `None` where it has an answer already, or no calls.
@@ -115,11 +128,13 @@ impl Renderer<'_> {
         let answer = manner.write(&Assistant::saying(probes::CONTENT), None);
         let alone = self.history(&place.and([answer.clone()]), manner)?;
         let answered = self.history(&place.and([answer, next()]), manner)?;
-        let header = next_header(&alone, &answered, probes::CONTENT, probes::USER_AGAIN);
-        let end = header
-            .zip(full.rfind(probes::USER_AGAIN))
-            .and_then(|(header, at)| full[..at].ends_with(header).then(|| at - header.len()));
-        Ok(end.map(|end| (full, end)))
+        let answered = Answered {
+            last: &alone,
+            followed: &answered,
+            said: probes::CONTENT,
+            next: probes::USER_AGAIN,
+        };
+        Ok(answered.next_in(&full).map(|end| (full, end)))
     }
 
     /// Renders the conversation and further messages, the last one with calls, as where another message follows, or with an answer beside the calls that is then taken out;
@@ -166,9 +181,22 @@ mod tests {
 
     #[test]
     fn the_next_message_begins_behind_the_end_of_the_answer() {
-        let header = next_header("[u]Hi[a]Yes[e]", "[u]Hi[a]Yes[e][u]Go on", "Yes", "Go on");
-        assert_eq!(header, Some("[u]"));
-        let otherwise = next_header("[u]Hi[a]Yes[e]", "[u]Hi[a]Yes[u]Go on", "Yes", "Go on");
-        assert_eq!(otherwise, None, "the end is another one there");
+        let answered = |followed| Answered {
+            last: "[u]Hi[a]Yes[e]",
+            followed,
+            said: "Yes",
+            next: "Go on",
+        };
+        let alike = answered("[u]Hi[a]Yes[e][u]Go on");
+        assert_eq!(alike.header(), Some("[u]"));
+        let called = "[u]Hi[a][c]f[/c][e]";
+        assert_eq!(
+            alike.next_in(&format!("{called}[u]Go on")),
+            Some(called.len())
+        );
+        assert_eq!(alike.next_in(&format!("{called}[x]Go on")), None);
+        let otherwise = answered("[u]Hi[a]Yes[u]Go on");
+        assert_eq!(otherwise.header(), None, "the end is another one there");
+        assert_eq!(otherwise.next_in(&format!("{called}[u]Go on")), None);
     }
 }

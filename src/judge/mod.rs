@@ -71,7 +71,7 @@ use crate::chat_template::{ChatTemplateSource, Clock, Rules, Traced};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, json};
 
-pub(crate) use calls_alone::{beside_answer, next_header, without_answer};
+pub(crate) use calls_alone::{Answered, beside_answer, without_answer};
 pub(crate) use compare::says_the_same;
 pub(crate) use cuts::{count as count_cuts, first_loss};
 pub(crate) use everyday::{is_said_every_day, is_said_twice_every_day};

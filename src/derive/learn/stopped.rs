@@ -4,7 +4,8 @@
 //! end, too, before what ends a turn, where nothing follows that. The content takes that end, as it does behind an answer.
 //!
 //! What ends a turn is each alternative of what closes the content that ends a response in some case. Within a reasoning that is closed nothing is read otherwise: what
-//! closes it comes before the end of the response. The cases whose reasoning has such an end in it are read again, once.
+//! closes it comes before the end of the response. A parser that is fed in pieces, and takes the end of what has arrived for that of the response, may find such an end within
+//! a reasoning that speaks of one; so the cases whose reasoning has one in it are read again, once, and an end that is a part of the reasoning's own delimiters is left out.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -36,11 +36,13 @@ impl Renderer<'_> {
         let answer = context.and(answer);
         let alone = self.history(&answer)?;
         let answered = self.history(&answer.and(next()))?;
-        let header = judge::next_header(&alone, &answered, probe::CONTENT, probe::USER_AGAIN);
-        let end = header
-            .zip(full.rfind(probe::USER_AGAIN))
-            .and_then(|(header, at)| full[..at].ends_with(header).then(|| at - header.len()));
-        Ok(end.map(|end| {
+        let answered = judge::Answered {
+            last: &alone,
+            followed: &answered,
+            said: probe::CONTENT,
+            next: probe::USER_AGAIN,
+        };
+        Ok(answered.next_in(&full).map(|end| {
             full.truncate(end);
             full
         }))

@@ -77,7 +77,7 @@ mod tests {
     use crate::chat_template::{ChatTemplate, RenderInput};
     use crate::value::json;
 
-    /// The tokens of the model's turn behind its words, where answers stand between `open` and `close` and all turns end so, before a prompt that is always there.
+    /// The tokens behind the words of an answer, where `close` stands behind an answer, `end` ends every turn, and a prompt is always written.
     fn tokens(close: &str, end: &str) -> Vec<String> {
         let source = format!(
             "{{% for m in messages %}}{{% if m.role == 'user' %}}{{{{ 'U:' ~ m.content }}}}{{{{ '{end}' }}}}\
