@@ -20,6 +20,17 @@ fn other() -> Files {
     )])
 }
 
+/// A model with the chat template of the others in a configuration that no other one has, so that its content can only come from itself.
+fn closed_model() -> Files {
+    let config = json!({"chat_template": CHAT, "eos_token": "</s>", "added_tokens_decoder": {}, "model_type": "closed"});
+    let mut files = model();
+    files.insert(
+        "tokenizer_config.json".to_owned(),
+        config.to_string().into_bytes(),
+    );
+    files
+}
+
 const LIST: &str = "\
 # Models of a test
 org/first
@@ -39,7 +50,7 @@ fn hub(closed: bool) -> FakeHub {
         ("org/same", model()),
         ("org/other", other()),
         ("org/base", base),
-        ("org/closed", model()),
+        ("org/closed", closed_model()),
     ];
     FakeHub::saying(models, move |asked, _| {
         let is_closed = closed && asked.path.starts_with("/org/closed/");
