@@ -162,7 +162,9 @@ fn reasoning(reasoning: &ReasoningReport) -> String {
         facts.push(format!("key {}", escape::line(key)));
     }
     if let Some(opened_by) = reasoning.opened_by {
-        facts.push(format!("opened by the {opened_by}"));
+        let only = reasoning.opened_where.iter();
+        let only: String = only.map(|place| format!(" {place}")).collect();
+        facts.push(format!("opened by the {opened_by}{only}"));
     }
     if let Some(history) = reasoning.history {
         facts.push(history.to_string());

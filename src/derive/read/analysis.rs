@@ -140,6 +140,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
             open: object::marker(key),
             close: String::new(),
             opened_by: Opener::Model,
+            opened_where: None,
             is_rendered: true,
             unopened: None,
             space: String::new(),

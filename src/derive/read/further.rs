@@ -98,6 +98,7 @@ fn behind(
         open: open[closes_content..].trim().to_owned(),
         close: close.to_owned(),
         opened_by: Opener::Model,
+        opened_where: None,
         is_rendered: true,
         unopened: None,
         space: text::leading(after).to_owned(),

@@ -125,6 +125,7 @@ fn not_shown((open, close): (&str, &str), evidence: Vec<Evidence>) -> Found {
     Found {
         reasoning: Some(Reasoning {
             opened_by: Opener::Model,
+            opened_where: None,
             open: open.to_owned(),
             close: close.to_owned(),
             is_rendered: false,
@@ -154,6 +155,7 @@ pub(in crate::derive) fn closed_as_rendered(
     let found = opened.map(|(open, prompted)| Found {
         reasoning: Some(Reasoning {
             opened_by: Opener::Prompt,
+            opened_where: None,
             open,
             close: rendered.close.clone(),
             is_rendered: false,
@@ -256,18 +258,29 @@ fn prompt_behind(renderer: &Renderer<'_>, context: &Context, anchor: &Anchor) ->
     })
 }
 
-/// Returns who opens the reasoning: the prompt, if under some setting it writes the opening marker into the turn and nothing else;
-/// otherwise the model.
-pub(in crate::derive) fn opener(pieces: &Pieces, prompts: &[Prompt], open: &str) -> Opener {
-    let open = pieces.tokens(open);
-    if prompts
+/// Notes who opens the reasoning: the prompt, if under some setting it writes the opening marker into the turn and nothing else; otherwise the model.
+pub(in crate::derive) fn note_opener(
+    pieces: &Pieces,
+    prompts: &[Prompt],
+    reasoning: &mut Reasoning,
+) {
+    let open = pieces.tokens(&reasoning.open);
+    let mut opening = prompts
         .iter()
-        .any(|prompt| pieces.tokens(&prompt.tail) == open)
-    {
-        Opener::Prompt
-    } else {
-        Opener::Model
-    }
+        .filter(|prompt| pieces.tokens(&prompt.tail) == open);
+    let first = opening.next();
+    let is_default = |prompt: &Prompt| prompt.kwargs.is_empty() && prompt.behind.is_none();
+    let always = first.into_iter().chain(opening).any(is_default);
+    reasoning.opened_by = match first {
+        Some(_) => Opener::Prompt,
+        None => Opener::Model,
+    };
+    reasoning.opened_where = first
+        .filter(|_| !always)
+        .map(|prompt| match &prompt.behind {
+            Some(behind) => behind.clone(),
+            None => format!("under {}", describe(&prompt.kwargs)),
+        });
 }
 
 /// The reasoning that generation prompts show: an empty one, or one that is only opened.

@@ -3,7 +3,8 @@
 
 use super::anchor::Anchor;
 use super::prompted::{
-    closed_as_rendered, dropped, dropped_unopened, from_prompts, opener, prompts, prompts_asked,
+    closed_as_rendered, dropped, dropped_unopened, from_prompts, note_opener, prompts,
+    prompts_asked,
 };
 use super::thought::{Found, Opener, Parts, Reasoning};
 use crate::chat_template::REASONING_KEYS;
@@ -97,7 +98,7 @@ pub(in crate::derive) fn read(
         .choose(DecisionId::Reasoning, candidates)
         .unwrap_or_default();
     if let Some(reasoning) = &mut found.reasoning {
-        reasoning.opened_by = opener(&renderer.pieces, &prompts, &reasoning.open);
+        note_opener(&renderer.pieces, &prompts, reasoning);
     }
     found
 }
@@ -127,7 +128,7 @@ pub(in crate::derive) fn opened_beside<'m>(
     let found = dropped(&prefilled, Some(renderer.cutting()), [&constants, &tokens]);
     let (_, _, found) = found.into_iter().next()?;
     let mut reasoning = found.reasoning?;
-    reasoning.opened_by = opener(&renderer.pieces, &prompts, &reasoning.open);
+    note_opener(&renderer.pieces, &prompts, &mut reasoning);
     let is_known = known.any(|known| known.open.trim() == reasoning.open.trim());
     (reasoning.opened_by == Opener::Prompt && !is_known).then_some(reasoning)
 }
@@ -389,6 +390,7 @@ pub(super) fn rendered(
     let mut reasoning = Reasoning {
         close: close.trim().to_owned(),
         opened_by: Opener::Model,
+        opened_where: None,
         is_rendered: true,
         unopened: None,
         space: text::leading(close).to_owned(),
@@ -470,6 +472,7 @@ fn behind(
         open: open.trim().to_owned(),
         close: close.to_owned(),
         opened_by: Opener::Model,
+        opened_where: None,
         is_rendered: true,
         unopened: None,
         space: text::leading(after).to_owned(),

@@ -14,6 +14,8 @@ pub(in crate::derive) struct Reasoning {
     pub(in crate::derive) open: String,
     pub(in crate::derive) close: String,
     pub(in crate::derive) opened_by: Opener,
+    /// Where the prompt opens it, in words such as `under think=true`, if it does not do so by default.
+    pub(in crate::derive) opened_where: Option<String>,
     /// True if renders show it; otherwise prompts and cuts alone tell of it, and no inversion can.
     pub(in crate::derive) is_rendered: bool,
     /// The place in messages that it is given in, where renders show it without what opens it, which only the prompt has.

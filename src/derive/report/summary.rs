@@ -177,6 +177,9 @@ pub struct ReasoningReport {
     /// The writer of the opening marker: `model` or `prompt`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_by: Option<Opener>,
+    /// Where the prompt writes it, in words such as `under think=true`; absent where it does so by default, or never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opened_where: Option<String>,
     /// The messages in which the chat template renders a reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
@@ -282,6 +285,7 @@ impl ReasoningReport {
                 close: slot::show(&reasoning.close),
                 key,
                 opened_by: Some(reasoning.opened_by),
+                opened_where: reasoning.opened_where.clone(),
                 history: Some(match reasoning.is_rendered {
                     true => History::Rendered(lifetime),
                     false if reasoning.unopened.is_some() => History::Unopened,
@@ -295,6 +299,7 @@ impl ReasoningReport {
                 close: shown(&field.close),
                 key,
                 opened_by: Some(Opener::Model),
+                opened_where: None,
                 history: Some(History::Rendered(lifetime)),
             },
             _ => Self {
@@ -303,6 +308,7 @@ impl ReasoningReport {
                 close: String::new(),
                 key: None,
                 opened_by: None,
+                opened_where: None,
                 history: None,
             },
         }

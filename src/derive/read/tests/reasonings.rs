@@ -31,11 +31,18 @@ fn white_space_around_what_closes_it_is_told() {
 
 #[test]
 fn a_prompt_may_open_it() {
-    let found = reasoning(
-        "<bot><t>{{ m.reasoning_content }}</t>{{ m.content }}<end>",
-        "<bot><t>",
+    let opened = |prompt| {
+        let turn = "<bot><t>{{ m.reasoning_content }}</t>{{ m.content }}<end>";
+        let found = reasoning(turn, prompt).expect("a reasoning");
+        (found.opened_by, found.opened_where)
+    };
+    assert_eq!(opened("<bot><t>"), (Opener::Prompt, None));
+    let under = Some("under deep=true".to_owned());
+    assert_eq!(
+        opened("<bot>{% if deep %}<t>{% endif %}"),
+        (Opener::Prompt, under)
     );
-    assert_eq!(found.map(|found| found.opened_by), Some(Opener::Prompt));
+    assert_eq!(opened("<bot>"), (Opener::Model, None));
 }
 
 #[test]
