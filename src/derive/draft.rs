@@ -111,6 +111,7 @@ fn drafted(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> 
         read_all_text(bench, &on, &mut amended)?;
         amended.end_unclosed_calls(&on, &options.engines);
         amended.part_calls_from_text(&on, &options.engines)?;
+        amended.close_calls_behind_bodies(&on, &options.engines);
         amended.open_calls_at_their_body(&on, &options.engines);
         amended.read_again(&on, options)?;
         amended.open_as_prompts_do(&on);

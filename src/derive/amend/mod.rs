@@ -445,6 +445,20 @@ impl Amended {
         Ok(())
     }
 
+    /// Lets what closes a call count only behind the end of its body.
+    ///
+    /// The proof stays as it is: of the responses that came back those that could be read otherwise are read again.
+    pub(super) fn close_calls_behind_bodies(&mut self, bench: &Bench<'_>, engines: &[Engine]) {
+        let cases = &self.proof.judgement.cases;
+        let closed = learn::closed_behind_bodies(engines, &self.document, cases, bench.scrutiny);
+        if let Some(document) = closed.filter(|document| self.reads_recorded(document)) {
+            self.document = document;
+            let told = "an argument may mention what closes a call; so that counts only behind the end of a call's body";
+            self.findings
+                .push(Finding::info("call-closing", told.to_owned()));
+        }
+    }
+
     /// Lets a call open only where its body begins.
     ///
     /// The proof stays as it is: of the responses that came back those in which a call opens are read again.

@@ -17,6 +17,7 @@
 mod again;
 mod appraise;
 mod begun;
+mod behind;
 mod between;
 mod calls;
 mod changes;
@@ -60,6 +61,7 @@ use crate::value::{Map, Value, json, python};
 pub(in crate::derive) use again::{Again, written_again};
 use appraise::{Appraised, Shortfall, appraise};
 pub(in crate::derive) use begun::begun_where_parts_begin;
+pub(in crate::derive) use behind::closed_behind_bodies;
 pub(in crate::derive) use between::parted_by_text;
 pub(in crate::derive) use claim::claimed;
 pub(in crate::derive) use constants::Constants;

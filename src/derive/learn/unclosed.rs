@@ -192,7 +192,7 @@ fn at_the_end(content: &FieldDocument) -> Option<String> {
 }
 
 /// The patterns that end an argument in tags, one of them each; `None` where one has no end of its own.
-fn ends_of_arguments(field: &FieldDocument) -> Option<String> {
+pub(super) fn ends_of_arguments(field: &FieldDocument) -> Option<String> {
     let tag = field.content_args.get("tag_pattern")?.as_str()?;
     let mut ends: Vec<String> = Vec::new();
     for end in behind_groups(tag, "value")? {
