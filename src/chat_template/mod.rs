@@ -24,6 +24,8 @@
 
 mod clock;
 mod error;
+#[cfg(test)]
+mod filter_tests;
 mod gguf;
 mod layout;
 #[cfg(test)]

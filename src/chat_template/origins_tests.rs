@@ -192,10 +192,35 @@ fn what_is_changed_is_derived() {
         "%3C<d.l[1] 0..1>~|q<d.l[1] 1..2>|%3E<d.l[1] 2..3>~",
         &[],
     );
+    assert_told(
+        "{{ t|wordwrap(2) }}",
+        "x-<t 0..2>|\n<t>~|y-<t 2..4>|\n<t>~|z<t 4..5>",
+        &[],
+    );
+    assert_told(
+        "{{ ('<i>' ~ t ~ '</i> &amp; ' ~ l[0])|striptags }}",
+        "x-y-z<t 0..5>| |&~| |b<l[0] 0..1>",
+        &["l[0]", "t"],
+    );
+    assert_told(
+        "{{ {'a': t, 'b': none}|xmlattr }}",
+        " ~|a|=\"~|x-y-z<t 0..5>|\"~",
+        &["t"],
+    );
+}
+
+#[test]
+fn groups_are_decided_by_what_their_members_have_in_common() {
+    assert_told(
+        "{% for g in l|groupby(0) %}{{ g.grouper }}{{ g.list|length }};{% endfor %}",
+        "a<l[1] 0..1>|1<l>~|;|b<l[0] 0..1>|2<l>~|;",
+        &["l", "l[0]", "l[1]", "l[2]"],
+    );
 }
 
 #[test]
 fn numbers_and_truth_are_of_what_they_were_made_of() {
+    assert_told("{{ n|filesizeformat }}", "42 Bytes<n>~", &[]);
     assert_told(
         "{{ n }}{{ f }}{{ b }}{{ none }}{{ nope }}",
         "42<n>|1.5<f>|True<b>~|None~",

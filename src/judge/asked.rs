@@ -1,4 +1,4 @@
-//! Calls with what the chat template asks for by name: functions, arguments and ids.
+//! Calls and answers with what the chat template asks for by name: functions, arguments, ids and texts.
 //!
 //! A chat template may compare the name of a function with `python`, that of an argument with `code`, and an id with `call_`, and write such a call in a
 //! way of its own. No call of the judge has these by chance. So each constant that the chat template compares anything with is put there, and a call
@@ -160,6 +160,49 @@ pub(super) fn written_otherwise(
         }
     }
     probes
+}
+
+/// Answers that begin with what the chat template asks for, end with it or are it, as far as such an answer is written otherwise than others.
+///
+/// A chat template may end an answer by what stands in it: `{% if '</answer>' in message.content %}<end>{% endif %}`. An answer that is not rendered as it is says nothing of that:
+/// a chat template that cuts what stands before `</think>` out of an answer asks for it as well. Nor does a text of which `is_written` says that turns have it, which is a marker.
+pub(super) fn answers_otherwise(
+    renderer: &Renderer<'_>,
+    place: &Conversation,
+    manner: &Manner,
+    is_written: impl Fn(&str) -> bool,
+) -> Vec<Probe> {
+    let turn = |text: &str| {
+        let message = manner.write(&Assistant::saying(text), None);
+        let full = renderer.answered(place, &message, manner).ok()?;
+        Some(full[place.end_in(&full)..].to_owned())
+    };
+    let usual = turn(probes::CONTENT);
+    let Some((before, behind)) = usual
+        .as_ref()
+        .and_then(|turn| turn.split_once(probes::CONTENT))
+    else {
+        return Vec::new();
+    };
+    let texts = renderer
+        .asked()
+        .filter(|text| *text == text.trim() && !text.is_empty() && !is_written(text));
+    let answers = texts.take(MAX_ASKED).flat_map(|text| {
+        let said = probes::CONTENT;
+        [
+            text.to_owned(),
+            format!("{text} {said}"),
+            format!("{said} {text}"),
+        ]
+    });
+    let is_otherwise = |text: &String| {
+        let is_usual = |turn: &String| *turn == format!("{before}{text}{behind}");
+        turn(text).is_some_and(|turn| turn.contains(text.as_str()) && !is_usual(&turn))
+    };
+    let otherwise = answers.filter(is_otherwise);
+    otherwise
+        .map(|text| probes::other(Assistant::saying(&text)))
+        .collect()
 }
 
 /// The names of arguments that the chat template asks for where it renders these calls, and that they do not have.

@@ -9,7 +9,7 @@ use super::manner::Manner;
 use super::message::{Assistant, Call, tool_for, tool_result};
 use super::probes;
 use super::renderer::{Conversation, Renderer};
-use crate::value::Value;
+use crate::value::{Map, Value};
 
 /// How many exchanges a long conversation has, and how many tools one with many has.
 const LONG: usize = 4;
@@ -239,10 +239,22 @@ pub(super) fn unusual(
         let mut many = tooled.clone();
         many.label = "with many tools";
         many.tools = Some((0..MANY).map(numbered_tool).collect());
+        let mut two = tooled.clone();
+        two.label = "with two tools";
+        two.tools = Some([0, 1].map(|number| tool_for(&probes::call(number))).into());
+        let mut bare = tooled.clone();
+        bare.label = "with a tool that has no parameters";
+        bare.tools = Some(
+            [tool_for(&Call {
+                arguments: Map::new(),
+                ..probes::call(0)
+            })]
+            .into(),
+        );
         let mut asked = tooled.clone();
         asked.label = "with a tool that the chat template asks for";
         asked.tools = Some(renderer.named().take(MAX_ASKED).map(named_tool).collect());
-        conversations.extend([many, asked]);
+        conversations.extend([many, two, bare, asked]);
     }
     let asked = renderer.asked();
     for constant in asked.filter(|text| !text.trim().is_empty()).take(MAX_ASKED) {

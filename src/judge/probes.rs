@@ -371,9 +371,14 @@ pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
         ])
     };
     probes.extend(ODD_NAMES.iter().map(odd).map(lead));
-    let mut named_oddly = call(0);
-    named_oddly.name = "count.sparrows-2".to_owned();
-    probes.push(lead(Assistant::calling([named_oddly])));
+    for name in ODD_FUNCTIONS {
+        let mut named_oddly = call(0);
+        named_oddly.name = name.to_owned();
+        probes.push(lead(Assistant::calling([named_oddly])));
+    }
+    let many = MANY_ARGUMENTS.iter();
+    let many = many.map(|(name, value)| named(name, (*value).into()));
+    probes.push(lead(calling(many)));
     let mut nameless = call(0);
     nameless.id.clear();
     probes.push(lead(Assistant::calling([nameless])));
@@ -470,6 +475,23 @@ const FILES: [&str; 4] = [
     "def f(x):\n    \"\"\"Adds one.\n\n    Returns: x.\n    \"\"\"\n    return x + 1  # done\n",
     "<ul>\n  <li class=\"a\">one &amp; two</li>\n</ul>\n",
     "[teal]\nname=larch\nsize = 12\nkind: basin\n- ribbon: 1\n",
+];
+
+/// Names of functions that occur in tools: with a dot and a dash, of one character, of many characters with a capital.
+const ODD_FUNCTIONS: [&str; 3] = [
+    "count.sparrows-2",
+    "c",
+    "CountSparrowsInEveryOrchardOfTheValley",
+];
+
+/// More arguments than most calls have, with an underscore in a name, and with a long one.
+const MANY_ARGUMENTS: [(&str, &str); 6] = [
+    ("orchard", "teal ribbon"),
+    ("bucket", "quiet engine"),
+    ("max_count", "bronze kettle"),
+    ("number_of_ladders_in_every_orchard", "narrow pier"),
+    ("willow", "amber hinge"),
+    ("socket", "muddy tiller"),
 ];
 
 /// Names of arguments that occur in tools: with a dash, a dot, a space.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::Setup;
 use super::absent;
-use super::asked::{MAX_ASKED, written_otherwise};
+use super::asked::{MAX_ASKED, answers_otherwise, written_otherwise};
 use super::characters::{self, Beside};
 use super::circumstances::{after_tool, with_results};
 use super::everyday;
@@ -143,11 +143,14 @@ impl Survey {
             true => everyday::ordinary(),
             false => Vec::new(),
         };
+        let asked = first
+            .map(|user| answers_otherwise(renderer, user, &plain.manner, |text| turns.says(text)));
         let beside = characters::next_to_texts(renderer, &users, &plain.manner, calling.first());
         for probes in [
             probes::with_characters(&beside.characters),
             probes::with_characters(&beside.between),
             probes::beginning_with(&characters::asked_for(renderer.asked(), &beside.characters)),
+            asked.unwrap_or_default(),
             everyday::of_every_day(&constants),
             probes::with_longer_words(&beside.longer),
             ordinary.clone(),

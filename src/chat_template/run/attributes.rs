@@ -73,6 +73,11 @@ impl Render<'_> {
                 "step" => Some(Py::Int(*step, taint.derived())),
                 _ => None,
             },
+            Py::Tuple(items) if items.is_group() => match name {
+                "grouper" => items.items().first().cloned(),
+                "list" => items.items().last().cloned(),
+                _ => None,
+            },
             Py::Namespace(attributes) => attributes.borrow().get(name).cloned(),
             Py::Loop(state) => loop_attribute(state, name),
             Py::Macro(index, _) => {

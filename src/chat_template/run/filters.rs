@@ -15,11 +15,12 @@ use super::{MAX_VALUE, Render, text};
 use crate::chat_template::error::Limit;
 use crate::chat_template::syntax::tree::BinaryOp;
 
-/// Returns true if there is a filter of that name.
+/// Returns true if Jinja2 has a filter of that name. Three of these are not evaluated here: `pprint`, `random` and `urlize`.
 pub(super) fn is_filter(name: &str) -> bool {
-    const NAMES: &str = " abs attr batch capitalize center count d default dictsort e escape first float forceescape \
-        format indent int items join last length list lower map max min reject rejectattr replace reverse round safe \
-        select selectattr slice sort string sum title tojson trim truncate unique upper urlencode wordcount ";
+    const NAMES: &str = " abs attr batch capitalize center count d default dictsort e escape filesizeformat first float \
+        forceescape format groupby indent int items join last length list lower map max min pprint random reject \
+        rejectattr replace reverse round safe select selectattr slice sort string striptags sum title tojson trim \
+        truncate unique upper urlencode urlize wordcount wordwrap xmlattr ";
     NAMES.split_whitespace().any(|known| known == name)
 }
 
@@ -316,6 +317,10 @@ impl Render<'_> {
                 Ok(total)
             }
             "batch" | "slice" => self.portions(name, &subject, args),
+            "groupby" => self.group_filter(&subject, args),
+            "filesizeformat" => self.file_size(&subject, args),
+            "wordwrap" => self.wordwrap(&subject, args),
+            "xmlattr" => self.xmlattr(&subject, args),
             "attr" => {
                 let attribute = args.one(name, "name")?;
                 self.decide_shape(&attribute);

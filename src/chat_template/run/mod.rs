@@ -19,6 +19,7 @@ mod arguments;
 mod attributes;
 mod calls;
 mod changing;
+mod entities;
 mod expressions;
 mod fault;
 mod filters;
@@ -28,6 +29,7 @@ mod items;
 mod json;
 mod laid_out;
 mod loops;
+mod markup;
 mod mutating;
 mod numbers;
 mod object;
@@ -42,6 +44,7 @@ mod text_filters;
 mod text_rules;
 mod trace;
 mod tracing;
+mod wrapping;
 
 use std::rc::Rc;
 

@@ -10,6 +10,30 @@ use super::trace::Taint;
 use crate::value::python;
 
 impl Render<'_> {
+    /// Writes a number of bytes as people do, in powers of 1000 or of 1024.
+    pub(super) fn file_size(&mut self, subject: &Py, args: Arguments) -> Result<Py, Fault> {
+        let taint = self.join(self.taint(subject), self.arguments_taint(&args));
+        let [binary] = args.bind("filesizeformat", ["binary"], 0)?;
+        let number = match subject {
+            Py::Undefined(missing, _) => return Err(Fault::error(missing.message())),
+            Py::Str(text) => python::float(text),
+            // Python refuses an integer that no float can hold.
+            Py::Big(..) => subject.as_float().filter(|number| number.is_finite()),
+            other => other.as_float(),
+        };
+        let size =
+            number.and_then(|number| size(number, binary.is_some_and(|value| value.is_true())));
+        let size = size.ok_or_else(|| {
+            Fault::error(format!(
+                "`filesizeformat` needs a number of bytes, not this `{}`",
+                subject.type_name()
+            ))
+        })?;
+        let mut out = self.written();
+        out.push_of(&size, taint);
+        self.text(out)
+    }
+
     pub(super) fn number_filter(
         &mut self,
         name: &str,
@@ -100,6 +124,40 @@ impl Render<'_> {
     }
 }
 
+/// Counts bytes in the largest unit of which there is at least one. It is `None` for negative infinity, of which Python makes no integer.
+fn size(bytes: f64, binary: bool) -> Option<String> {
+    let base: u128 = if binary { 1024 } else { 1000 };
+    if bytes == 1.0 {
+        return Some("1 Byte".to_owned());
+    }
+    if bytes < base as f64 {
+        let whole = bytes.trunc();
+        // Python's integers have no negative zero.
+        let whole = if whole == 0.0 { 0.0 } else { whole };
+        return whole.is_finite().then(|| format!("{whole:.0} Bytes"));
+    }
+    let (mut above, mut prefix) = (base, ' ');
+    for next in "kMGTPEZY".chars() {
+        above *= base;
+        prefix = next;
+        // Python compares a float with an integer exactly: as floats, 1e24 and the 24th power of ten are equal.
+        if !bytes.is_nan() && (bytes as u128) < above {
+            break;
+        }
+    }
+    let count = base as f64 * bytes / above as f64;
+    let count = if count.is_nan() {
+        "nan".to_owned()
+    } else {
+        format!("{count:.1}")
+    };
+    Some(if binary {
+        format!("{count} {}iB", prefix.to_ascii_uppercase())
+    } else {
+        format!("{count} {prefix}B")
+    })
+}
+
 /// Python's `int(text, base)`.
 fn parse_int(text: &str, base: u32) -> Option<Py> {
     if base == 10 {
@@ -131,4 +189,27 @@ fn parse_int(text: &str, base: u32) -> Option<Py> {
     }
     let number = i128::from_str_radix(&digits.replace('_', ""), base).ok()?;
     Some(Py::int(if negative { -number } else { number }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes_are_jinjas() {
+        let told = |bytes, binary| size(bytes, binary).unwrap_or_default();
+        assert_eq!(told(0.0, false), "0 Bytes");
+        assert_eq!(told(1.0, true), "1 Byte");
+        assert_eq!(told(999.9, false), "999 Bytes");
+        assert_eq!(told(1000.0, false), "1.0 kB");
+        assert_eq!(told(1000.0, true), "1000 Bytes");
+        assert_eq!(told(-0.5, false), "0 Bytes");
+        assert_eq!(told(-1e22, false), "-10000000000000000000000 Bytes");
+        assert_eq!(told(1048576.0, true), "1.0 MiB");
+        assert_eq!(told(1e24, false), "1000.0 ZB");
+        assert_eq!(told(1e27, false), "1000.0 YB");
+        assert_eq!(told(f64::INFINITY, false), "inf YB");
+        assert_eq!(told(f64::NAN, true), "nan YiB");
+        assert_eq!(size(f64::NEG_INFINITY, false), None);
+    }
 }

@@ -10,20 +10,24 @@ use super::trace::Taint;
 use super::tracing::Other;
 
 impl Render<'_> {
-    /// The value that an `attribute` argument leads to: dotted names and indices.
+    /// The value that an `attribute` argument leads to: dotted names and indices. None leads to the value itself.
     pub(super) fn path(&mut self, value: &Py, path: &Py) -> Result<Py, Fault> {
-        let Py::Str(names) = path else {
-            return self.item(value, path);
-        };
+        self.path_or(value, path, None)
+    }
+
+    /// Returns the value that an `attribute` argument leads to. The default stands in for each step that finds nothing, and the next step is taken from it.
+    fn path_or(&mut self, value: &Py, path: &Py, default: Option<&Py>) -> Result<Py, Fault> {
         let mut value = value.clone();
-        for name in names.split('.') {
-            let key = if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
-                name.parse()
-                    .map_or_else(|_| Py::str(name), |index: i64| Py::int(i128::from(index)))
-            } else {
-                Py::str(name)
-            };
-            value = self.item(&value, &key)?;
+        for step in steps(path) {
+            value = self.item(&value, &step)?;
+            match default {
+                Some(default) if value.is_undefined() => {
+                    let taint = self.taint(&value);
+                    value = self.chosen_by(default.clone(), taint, Other::Telling);
+                }
+                Some(default) if !default.is_scalar() => self.decide_shape(&value),
+                _ => {}
+            }
         }
         Ok(value)
     }
@@ -41,18 +45,9 @@ impl Render<'_> {
         if args.positional.is_empty() {
             let [attribute, default] = args.bind("map", ["attribute", "default"], 1)?;
             let attribute = attribute.unwrap_or(Py::NONE);
+            let default = default.filter(|default| !matches!(default, Py::None(_)));
             for item in items {
-                let value = self.path(&item, &attribute)?;
-                out.push(match &default {
-                    Some(default) if value.is_undefined() => {
-                        self.chosen_by(default.clone(), self.taint(&value), Other::Telling)
-                    }
-                    Some(default) if !default.is_scalar() => {
-                        self.decide_shape(&value);
-                        value
-                    }
-                    _ => value,
-                });
+                out.push(self.path_or(&item, &attribute, default.as_ref())?);
             }
         } else {
             let name = args.positional.remove(0);
@@ -121,11 +116,56 @@ impl Render<'_> {
         Ok(Py::generator(out, shape))
     }
 
+    /// Puts the items that have an attribute in common into groups, which are in the order of the attribute.
+    pub(super) fn group_filter(&mut self, subject: &Py, args: Arguments) -> Result<Py, Fault> {
+        let parameters = ["attribute", "default", "case_sensitive"];
+        let [attribute, default, cased] = args.bind("groupby", parameters, 1)?;
+        self.decide_options(&[&attribute, &default, &cased]);
+        let attribute = attribute.unwrap_or(Py::NONE).plain();
+        let default = default.filter(|default| !matches!(default, Py::None(_)));
+        let cased = cased.is_some_and(|value| value.is_true());
+        let shape = self.taint(subject);
+        let items = self.iterate(subject)?;
+        self.room_for(items.len())?;
+        let mut keyed = Vec::with_capacity(items.len());
+        for item in items {
+            let shown = self.path_or(&item, &attribute, default.as_ref())?;
+            let key = self.fold(shown.clone().plain(), cased)?;
+            keyed.push((key, (shown, item)));
+        }
+        self.sort_by_key(&mut keyed, false)?;
+        let mut groups: Vec<(Py, Py, Vec<Py>)> = Vec::new();
+        for (key, (shown, item)) in keyed {
+            let belongs = match groups.last() {
+                Some((first, ..)) => self.same(first, &key)?,
+                None => false,
+            };
+            if belongs && let Some((.., members)) = groups.last_mut() {
+                members.push(item);
+            } else {
+                // A group is named as its first item has it, whatever its case.
+                groups.push((key, shown, vec![item]));
+            }
+        }
+        self.room_for(groups.len())?;
+        let groups = groups
+            .into_iter()
+            .map(|(_, shown, members)| Py::group(shown, members, shape))
+            .collect();
+        Ok(Py::list_of(groups, shape))
+    }
+
     pub(super) fn sorted(
         &mut self,
         mut keyed: Vec<(Py, Py)>,
         reverse: bool,
     ) -> Result<Vec<Py>, Fault> {
+        self.sort_by_key(&mut keyed, reverse)?;
+        Ok(keyed.into_iter().map(|(_, item)| item).collect())
+    }
+
+    /// Sorts by the keys, which stand in front.
+    fn sort_by_key<T>(&mut self, keyed: &mut [(Py, T)], reverse: bool) -> Result<(), Fault> {
         keyed.iter().for_each(|(key, _)| self.decide_whole(key));
         let mut failed = None;
         keyed.sort_by(|(a, _), (b, _)| match (&failed, self.order("<", a, b)) {
@@ -139,10 +179,7 @@ impl Render<'_> {
             }
             _ => Ordering::Equal,
         });
-        match failed {
-            Some(fault) => Err(fault),
-            None => Ok(keyed.into_iter().map(|(_, item)| item).collect()),
-        }
+        failed.map_or(Ok(()), Err)
     }
 
     /// Strings sort and compare without their case unless told otherwise.
@@ -200,4 +237,21 @@ impl Render<'_> {
         }
         Ok(Py::generator(out, shape))
     }
+}
+
+/// Returns the steps of an `attribute` argument: the parts between the dots of a string, of which those of digits are indices.
+fn steps(path: &Py) -> Vec<Py> {
+    let names = match path {
+        Py::None(_) => return Vec::new(),
+        Py::Str(names) => names,
+        other => return vec![other.clone()],
+    };
+    let step = |name: &str| {
+        let is_index = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+        match name.parse::<i64>() {
+            Ok(index) if is_index => Py::int(i128::from(index)),
+            _ => Py::str(name),
+        }
+    };
+    names.split('.').map(step).collect()
 }

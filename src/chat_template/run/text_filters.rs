@@ -115,9 +115,13 @@ impl Render<'_> {
             "wordcount" => {
                 args.none(name)?;
                 let words = shown
-                    .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+                    .split(|c: char| !text_rules::is_word(c))
                     .filter(|word| !word.is_empty());
                 return Ok(Py::int(words.count() as i128).with_taint(self.text_taint(&shown)));
+            }
+            "striptags" => {
+                args.none(name)?;
+                self.striptags(&shown, &mut out)?;
             }
             "urlencode" => {
                 args.none(name)?;
@@ -140,6 +144,11 @@ impl Render<'_> {
                     )
                 };
                 super::format::percent(&shown, &values, &mut out)?;
+            }
+            "pprint" | "random" | "urlize" => {
+                return Err(Fault::error(format!(
+                    "Jinja2 has the filter `{name}`, but this program does not evaluate it"
+                )));
             }
             _ => return Err(Fault::error(format!("there is no filter named `{name}`"))),
         }

@@ -1,7 +1,11 @@
 //! Python's rules for text: stripping, splitting, padding and telling cases apart.
 
+use std::sync::OnceLock;
+
+use regex_syntax::hir::{Class, ClassUnicode, HirKind};
+
 use super::fault::Fault;
-use crate::value::python::is_space;
+use crate::value::python::{self, is_space};
 
 /// Which ends a `strip` works on.
 #[derive(Debug, Clone, Copy)]
@@ -129,6 +133,31 @@ pub(super) fn is_title(text: &str) -> bool {
     any
 }
 
+/// Returns true if `\w` of Python's `re` matches the character: a letter or a number of any script, or an underscore. The marks that stand
+/// on a letter are no part of a word there, unlike in Python's `regex`.
+pub(super) fn is_word(c: char) -> bool {
+    static WORD: OnceLock<Option<ClassUnicode>> = OnceLock::new();
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric() || c == '_';
+    }
+    let class = WORD.get_or_init(
+        || match regex_syntax::parse(r"[\p{L}\p{N}]").ok()?.into_kind() {
+            HirKind::Class(Class::Unicode(class)) => Some(class),
+            _ => None,
+        },
+    );
+    class.as_ref().is_some_and(|class| {
+        let ranges = class.ranges();
+        let next = ranges.partition_point(|range| range.end() < c);
+        ranges.get(next).is_some_and(|range| range.start() <= c)
+    })
+}
+
+/// Returns true for what `\w` matches and `\d` does not.
+pub(super) fn is_letter(c: char) -> bool {
+    is_word(c) && python::int(c.encode_utf8(&mut [0; 4])).is_none()
+}
+
 /// Digits that are not decimal: superscripts, circled ones and the like (Unicode's `Numeric_Type=Digit`).
 pub(super) fn is_other_digit(c: char) -> bool {
     matches!(c,
@@ -141,7 +170,7 @@ pub(super) fn is_other_digit(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{split, splitlines, title};
+    use super::{is_letter, is_word, split, splitlines, title};
 
     #[test]
     fn splitting_is_pythons() {
@@ -159,6 +188,14 @@ mod tests {
             splitlines("a\r\nb\u{2028}c\n", true),
             ["a\r\n", "b\u{2028}", "c\n"]
         );
+    }
+
+    #[test]
+    fn words_are_pythons() {
+        assert!("aé字नⅧ²٣_".chars().all(is_word));
+        assert!(!"- \u{93f}\u{301}ⓐ".chars().any(is_word));
+        assert!("aé字Ⅷ²_".chars().all(is_letter));
+        assert!(!"1٣-".chars().any(is_letter));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::{slot, text};
 use crate::derive::read::analysis::Analysis;
 use crate::derive::read::calls::ToolCalls;
-use crate::derive::read::cut::Body;
+use crate::derive::read::cut::{Body, Members};
 use crate::derive::read::no_arguments::NoArguments;
 
 /// A pattern for the bracket with which a body of JSON ends.
@@ -123,18 +123,25 @@ fn ids(calls: &ToolCalls, choices: &Choices) -> Ids {
         "the chat template writes an id in every call that has one",
         Ids::There,
     );
-    if calls.around_id.is_some() && has_member_for_id(&calls.body) {
+    let own = match &calls.body {
+        Body::Object(members) => member_for_id(members),
+        _ => None,
+    };
+    let own = own.filter(|ahead| calls.around_id.is_some() || *ahead == Ahead::OfArguments);
+    if let Some(ahead) = own {
+        let because = match calls.around_id {
+            Some(_) => "the chat template writes none for a call that has no id",
+            None => "models leave an id out, which a server gives to a call",
+        };
         let left_out = Candidate::new(
             "may be missing from the object",
             "a call's object may have no member for an id",
-            "the chat template writes none for a call that has no id",
+            because,
             Ids::LeftOutOfObject,
         );
-        // An object that is the call needs nothing done to it. Of another one, an id that stands behind the arguments is not looked ahead for.
-        let is_whole = matches!(&calls.body, Body::Object(members) if members.is_as_it_is());
-        let candidates = match is_whole {
-            true => [left_out, there],
-            false => [there, left_out],
+        let candidates = match ahead {
+            Ahead::Nothing => [there, left_out],
+            Ahead::OfArguments | Ahead::OfAll => [left_out, there],
         };
         return choices
             .choose(DecisionId::CallId, candidates)
@@ -160,12 +167,33 @@ fn ids(calls: &ToolCalls, choices: &Choices) -> Ids {
     ids.unwrap_or_default()
 }
 
-/// Returns true if an object that is a call has a member of its own for the id.
-fn has_member_for_id(body: &Body) -> bool {
-    let Body::Object(members) = body else {
-        return false;
+/// What the member for the id of an object that is a call stands before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ahead {
+    /// The arguments.
+    OfArguments,
+    /// Anything, for the object is the call as a message has it, and needs nothing done to it.
+    OfAll,
+    /// Nothing that matters. It stands behind the arguments, and is not looked ahead for.
+    Nothing,
+}
+
+/// Returns where an object that is a call has a member of its own for the id; `None` where it has none.
+fn member_for_id(members: &Members) -> Option<Ahead> {
+    let [id] = members.id.as_deref()? else {
+        return None;
     };
-    members.id.as_ref().is_some_and(|path| path.len() == 1)
+    if members.is_as_it_is() {
+        return Some(Ahead::OfAll);
+    }
+    let place = |key: &String| members.keys.iter().position(|own| own == key);
+    let is_before = place(id).zip(members.arguments.first().and_then(place));
+    Some(
+        match is_before.is_some_and(|(id, arguments)| id < arguments) {
+            true => Ahead::OfArguments,
+            false => Ahead::Nothing,
+        },
+    )
 }
 
 /// The first of several markers before a call's name, if a call may be recognized without it. Models leave it out, as they leave out the
@@ -229,7 +257,7 @@ fn follows(calls: &ToolCalls) -> String {
     }
 }
 
-/// The punctuation characters with which the markers of the calls begin, and with which what may follow a name begins.
+/// The punctuation characters that are not in a name: those with which the markers of the calls begin, and with which what may follow a name begins, and the quote of JSON.
 fn signs(calls: &ToolCalls, no_arguments: Option<&NoArguments>) -> Vec<char> {
     let markers = [calls.section.0.trim(), calls.call.0.trim()];
     let end = end_behind(calls, slot::NAME);
@@ -242,7 +270,11 @@ fn signs(calls: &ToolCalls, no_arguments: Option<&NoArguments>) -> Vec<char> {
     let mut signs: Vec<char> = first
         .filter(|sign| !sign.is_alphanumeric() && !slot::is_one(*sign))
         .collect();
+    // A model that writes a call as JSON where the chat template does not has no name there: no function has a quote of JSON in its name.
     signs.dedup();
+    if !signs.contains(&'"') {
+        signs.push('"');
+    }
     signs
 }
 

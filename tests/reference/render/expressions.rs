@@ -18,7 +18,7 @@ const VALUES: [&str; 12] = [
 ];
 
 /// What is put behind a value.
-const STEPS: [&str; 40] = [
+const STEPS: [&str; 46] = [
     "|upper",
     "|trim",
     "|replace('a', '<x>')",
@@ -59,6 +59,12 @@ const STEPS: [&str; 40] = [
     ".zfill(9)",
     ".removeprefix('a')",
     ".splitlines()",
+    "|striptags",
+    "|wordwrap(3)",
+    "|wordwrap(2, wrapstring=x|string)",
+    "|filesizeformat",
+    "|groupby(0)",
+    "|xmlattr",
 ];
 
 fn value(random: &mut Random, depth: usize) -> String {

@@ -40,6 +40,8 @@ pub(in crate::chat_template::run) struct Container<T> {
     level: Cell<u16>,
     /// True if the render empties it at its end.
     is_kept: Cell<bool>,
+    /// This is true for a tuple that the filter `groupby` makes, whose two items have names.
+    is_group: bool,
 }
 
 fn deepest<'v>(values: impl IntoIterator<Item = &'v Py>) -> usize {
@@ -59,6 +61,19 @@ impl List {
     ) -> Self {
         let depth = 1 + deepest(&items);
         Self::of(items, read, shape, depth)
+    }
+
+    /// Makes a group of two items: the attribute that its members have in common, and the list of them.
+    pub(in crate::chat_template::run) fn group(items: [Py; 2], shape: Taint) -> Self {
+        Self {
+            is_group: true,
+            ..Self::new(items.into(), None, shape)
+        }
+    }
+
+    /// Returns true for a tuple whose items have the names of a group.
+    pub(in crate::chat_template::run) fn is_group(&self) -> bool {
+        self.is_group
     }
 
     pub(in crate::chat_template::run) fn len(&self) -> usize {
@@ -95,6 +110,7 @@ impl<T> Container<T> {
             depth: Cell::new(narrow(depth)),
             level: Cell::new(0),
             is_kept: Cell::new(false),
+            is_group: false,
         }
     }
 

@@ -181,6 +181,12 @@ impl Py {
         Self::Tuple(Rc::new(List::new(items, None, shape.derived())))
     }
 
+    /// Makes a group of the filter `groupby`: a tuple whose items are named `grouper` and `list`.
+    pub(super) fn group(grouper: Self, members: Vec<Self>, shape: Taint) -> Self {
+        let items = [grouper, Self::list_of(members, shape)];
+        Self::Tuple(Rc::new(List::group(items, shape.derived())))
+    }
+
     pub(super) fn dict(items: OrderedMap<Key, Self>) -> Self {
         Self::dict_of(items, Taint::NONE)
     }
