@@ -3,6 +3,7 @@
 
 mod characters;
 mod comparison;
+mod conditions;
 mod counterexamples;
 mod fields;
 mod manners;

@@ -167,7 +167,7 @@ fn ids(calls: &ToolCalls, choices: &Choices) -> Ids {
     ids.unwrap_or_default()
 }
 
-/// What the member for the id of an object that is a call stands before.
+/// The part of a call before which its object has the member for the id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ahead {
     /// The arguments.

@@ -1,4 +1,4 @@
-//! What closes a call within the call's own texts.
+//! A text within a call that speaks of what closes it.
 //!
 //! An argument may speak of what closes a call, as one does that has a line of a chat template in it: `{"text": "</call> ends it"}`. What closes a call so counts only where the body
 //! of a call has ended: behind a closing bracket, where the body is JSON, or behind the end of an argument or what opens the call, where arguments stand in tags. For example,
@@ -11,7 +11,7 @@
 use super::unclosed::{JSON_ENDS, ends_of_arguments};
 use super::{CALLS_KEY, reads_as_before, split};
 use crate::derive::compare::pattern::{
-    SPACE, alternatives, bounded, bounded_by, grouped, looks_around, optional_beginning,
+    SPACE, alternatives, bounded, bounded_by, enclosed, grouped, looks_around, optional_beginning,
     split_id_ahead, without_captures, without_references,
 };
 use crate::judge::{Case, Scrutiny};
@@ -71,6 +71,21 @@ fn narrowed(ways: &[String], behind: &str) -> Option<String> {
     })
 }
 
+/// Returns what closes a call without what it looks for behind it, as far as it takes something of the text and the response goes on: `</call>` for `(?<=[\}\]])</call>`.
+pub(super) fn anywhere(close: &str) -> String {
+    let ways = alternatives(close).into_iter();
+    let ways = ways.map(|way| {
+        let rest = way.strip_prefix("(?<=").and_then(|_| {
+            let ends = way.match_indices(')').map(|(at, _)| at + 1);
+            let mut ends = ends.filter(|end| enclosed(&way[..*end], "(?<=").is_some());
+            ends.next().map(|end| &way[end..])
+        });
+        let rest = rest.filter(|rest| !looks_around(rest) && !rest.contains("\\Z"));
+        rest.map(str::to_owned).unwrap_or(way)
+    });
+    ways.collect::<Vec<_>>().join("|")
+}
+
 /// Returns a pattern for what stands before the close of a call: the end of its body, and white space.
 fn ends(field: &FieldDocument) -> Option<String> {
     let space = bounded_by(SPACE, MAX_SPACE, MAX_SPACE);
@@ -92,5 +107,104 @@ fn ends(field: &FieldDocument) -> Option<String> {
             is_plain.then(|| format!("(?:{ends}|{}){space}", grouped(&bounded(open))))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::judge;
+    use crate::response_template::ResponseTemplate;
+    use crate::value::{Value, json};
+
+    /// The response template with calls that these members tell of, changed if none of the responses is read otherwise by that.
+    fn closed(members: &str, responses: &[&str]) -> Option<(Arc<ResponseTemplate>, String)> {
+        let document = format!(
+            r#"{{"start_anchor": ">>", "fields": {{"tool_calls": {{"repeats": true, {members}}}, "content": {{"close": "<end>"}}}}}}"#
+        );
+        let value = json::parse(&document).unwrap();
+        let template = Arc::new(ResponseTemplate::from_value(&value).unwrap());
+        let cases = responses.iter().map(|response| {
+            let case = case(response);
+            let message = judge::parse_whole(&template, &case);
+            Case { message, ..case }
+        });
+        let cases: Vec<Case> = cases.collect();
+        let document = Document::of(&value).unwrap();
+        let changed = closed_behind_bodies(&[], &document, &cases, Scrutiny::Whole)?;
+        let close = split::source(changed.fields.get(CALLS_KEY)?.close.as_ref()?);
+        let template = ResponseTemplate::from_value(&changed.to_value()).unwrap();
+        Some((Arc::new(template), close))
+    }
+
+    fn case(response: &str) -> Case {
+        Case {
+            prefix: String::new(),
+            response: response.to_owned(),
+            tools: Vec::new(),
+            message: Value::Null,
+        }
+    }
+
+    /// The message that a response gives, whole and in pieces.
+    fn read(template: &Arc<ResponseTemplate>, response: &str) -> String {
+        let (read, error) = judge::parse(template, &case(response), Scrutiny::Pieces);
+        assert!(error.is_none(), "{error:?}");
+        json::to_string(&read)
+    }
+
+    const OF_JSON: &str = r#""open": "<call>", "close": "</call>", "content": "json""#;
+
+    const IN_TAGS: &str = r#""open_pattern": "<call (?P<name>\\w+)>", "close": "</call>", "content": "xml-inline",
+        "content_args": {"tag_pattern": "<(?P<key>\\w)>(?P<value>.*?)</>"}, "transform": {"name": "{name}", "arguments": "{content}"}"#;
+
+    #[test]
+    fn a_string_of_json_may_speak_of_what_closes_the_call() {
+        let (template, close) = closed(OF_JSON, &[r#"<call>{"a": {}}</call>"#]).unwrap();
+        assert_eq!(close, r"(?<=[\}\]]\s{0,64})</call>");
+        for space in ["", "\n", "\n        "] {
+            let response =
+                format!(r#"<call>{{"a": "so </call> it {{}} ends"}}{space}</call>Then.<end>"#);
+            let expected =
+                r#"{"tool_calls": [{"a": "so </call> it {} ends"}], "content": "Then."}"#;
+            assert_eq!(read(&template, &response), expected);
+        }
+    }
+
+    #[test]
+    fn an_argument_in_a_tag_may_speak_of_it_as_well() {
+        let (template, close) = closed(IN_TAGS, &["<call f><a>1</></call>"]).unwrap();
+        assert_eq!(close, r"(?<=(?:</>|<call (?:\w{1,64})>)\s{0,64})</call>");
+        let expected = r#"{"tool_calls": [{"name": "f", "arguments": {"a": "so </call> ends"}}, {"name": "g", "arguments": {}}]}"#;
+        let response = "<call f><a>so </call> ends</>\n</call>\n<call g>\n</call><end>";
+        assert_eq!(read(&template, response), expected);
+    }
+
+    /// A body may end otherwise than with a bracket: with a string, or a comment behind it.
+    #[test]
+    fn what_was_read_is_read_so_still() {
+        for response in [r#"<call>"a"</call>"#, r#"<call>7</call>"#] {
+            assert!(closed(OF_JSON, &[response]).is_none(), "{response}");
+        }
+        let commented = "<call f><a>1</> and so on</call>Then.<end>";
+        assert!(closed(IN_TAGS, &[commented]).is_none());
+        let of_text = OF_JSON.replace("json", "text");
+        assert!(closed(&of_text, &[]).is_none());
+    }
+
+    #[test]
+    fn only_what_takes_text_is_looked_behind_for() {
+        let ways = |close: &str| narrowed(&alternatives(close), "}");
+        assert_eq!(ways("</call>").as_deref(), Some("(?<=})</call>"));
+        let followed = "(?:</call>|(?<=a)(?=<call>)|<over>)";
+        let expected = "(?:(?<=})(?:</call>|<over>)|(?<=a)(?=<call>))";
+        assert_eq!(ways(followed).as_deref(), Some(expected));
+        assert_eq!(ways("(?=<call>)"), None);
+        assert_eq!(
+            anywhere("(?<=(?:\\)|a))</call>\\s*|(?<=a)(?=b)|(?<=a)c\\Z"),
+            "</call>\\s*|(?<=a)(?=b)|(?<=a)c\\Z"
+        );
     }
 }

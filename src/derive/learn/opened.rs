@@ -138,7 +138,7 @@ mod tests {
         }
         assert_eq!(
             open(&named),
-            r"<call>\s*(?P<name>[^\s<]+)\s*(?=<arg|</call>|<end>)"
+            r#"<call>\s*(?P<name>[^\s<"]+)\s*(?=<arg|</call>|<end>)"#
         );
     }
 
@@ -221,7 +221,7 @@ mod tests {
         let derived = derived(CLOSED, ["", ""], &[]);
         assert_eq!(
             open(&derived),
-            r#"<call\s+(?P<name>[^\s><]+)\s*>\s*(?=<arg|</call>|<end>|<call\s+(?:[^\s><]+)\s*>)"#
+            r#"<call\s+(?P<name>[^\s><"]+)\s*>\s*(?=<arg|</call>|<end>|<call\s+(?:[^\s><"]+)\s*>)"#
         );
         let said = "Write <call f> and its arguments.";
         assert_eq!(

@@ -11,7 +11,8 @@
 use std::sync::Arc;
 
 use super::again::{Example, TRIES, delimiters, gives};
-use super::{reads_as_before, split};
+use super::behind::anywhere;
+use super::{CALLS_KEY, reads_as_before, split};
 use crate::derive::compare::pattern::{
     MAX_RUN, SPACE, alternatives, bounded_by, grouped, plain, whole_or_missing, without_captures,
 };
@@ -116,11 +117,13 @@ fn narrowed(document: &Document, reasoning: &str) -> Option<(Document, Pattern, 
 pub(super) fn behind_parts(document: &Document, open: Option<&str>, but: Option<&str>) -> String {
     let mut places = vec!["\\A".to_owned()];
     let anchor = split::source(&document.start_anchor);
-    let closes = document
-        .fields
-        .values()
-        .filter_map(|field| field.close.as_ref());
-    let closes = closes.map(split::source);
+    let closes = document.fields.iter().filter_map(|(name, field)| {
+        let close = split::source(field.close.as_ref()?);
+        Some(match name.as_str() {
+            CALLS_KEY => anywhere(&close),
+            _ => close,
+        })
+    });
     let parts = open
         .map(str::to_owned)
         .into_iter()

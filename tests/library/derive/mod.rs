@@ -9,6 +9,7 @@ mod pairs;
 mod prompts;
 mod renamed;
 mod turns;
+mod written_otherwise;
 
 use crate::support::deriving::{derive_text, findings, turns};
 use obverse::derive::inspect::Lifetime;

@@ -1,0 +1,67 @@
+//! Calls that models write otherwise than the chat template does: without an id, or as JSON where it writes none.
+
+use std::sync::Arc;
+
+use crate::support::deriving::derive_text;
+use obverse::parser::parse_response;
+use obverse::response_template::ResponseTemplate;
+use obverse::value::{Value, json};
+
+/// The response template of a chat template that writes calls so.
+fn derived(call: &str) -> Arc<ResponseTemplate> {
+    let chat = format!(
+        "{{%- for m in messages -%}}<{{{{ m.role }}}}>{{{{ m.content or '' }}}}{{%- for c in m.tool_calls or [] -%}}{call}{{%- endfor -%}}<end>{{%- endfor -%}}\
+         {{%- if add_generation_prompt -%}}<assistant>{{%- endif -%}}"
+    );
+    let derivation = derive_text(&chat).unwrap();
+    assert!(derivation.report.verified);
+    Arc::new(ResponseTemplate::from_value(&derivation.document.to_value()).unwrap())
+}
+
+/// The id and the arguments of the calls of a response, and its content.
+fn parsed(template: &Arc<ResponseTemplate>, response: &str) -> (Vec<String>, String) {
+    let message = parse_response(response, Arc::clone(template), "<assistant>", &[]).unwrap();
+    let calls = message.get("tool_calls").and_then(Value::as_array);
+    let calls = calls.into_iter().flatten().map(|call| {
+        let function = call.get("function").unwrap();
+        let arguments = json::to_string(function.get("arguments").unwrap());
+        format!(
+            "{} {arguments}",
+            json::to_string(call.get("id").unwrap_or(&Value::Null))
+        )
+    });
+    let content = message.get("content").and_then(Value::as_str);
+    (calls.collect(), content.unwrap_or_default().to_owned())
+}
+
+#[test]
+fn an_id_that_stands_before_the_arguments_may_be_missing() {
+    let template = derived(
+        "<call>{\"id\": \"{{ c.id }}\", \"name\": \"{{ c.function.name }}\", \"with\": {{ c.function.arguments | tojson }}}</call>",
+    );
+    for (id, expected) in [("\"id\": \"a1\", ", "\"a1\""), ("", "\"\"")] {
+        let one = format!("<call>{{{id}\"name\": \"f\", \"with\": {{\"a\": 1}}}}</call>");
+        let call = format!("{expected} {{\"a\": 1}}");
+        assert_eq!(
+            parsed(&template, &format!("{one}<end>")),
+            (vec![call.clone()], String::new())
+        );
+        let twice = parsed(&template, &format!("{one}{one}"));
+        assert_eq!(twice, (vec![call.clone(), call], String::new()));
+    }
+}
+
+#[test]
+fn json_in_the_place_of_a_name_is_no_call() {
+    let template = derived(
+        "<call>{{ c.function.name }}{%- for k, v in c.function.arguments.items() -%}<k>{{ k }}</k><v>{{ v if v is string else v | tojson }}</v>{%- endfor -%}</call>",
+    );
+    let call = "<call>{\"name\":\"f\",\"with\":{\"a\":\"b\"}}</call>";
+    assert_eq!(
+        parsed(&template, &format!("{call}<end>")),
+        (Vec::new(), call.to_owned())
+    );
+    let said = "<call>f<k>a</k><v>so </call> b</v></call><end>";
+    let expected = "null {\"a\": \"so </call> b\"}".to_owned();
+    assert_eq!(parsed(&template, said), (vec![expected], String::new()));
+}
