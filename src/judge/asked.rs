@@ -164,8 +164,8 @@ pub(super) fn written_otherwise(
 
 /// Answers that begin with what the chat template asks for, end with it or are it, as far as such an answer is written otherwise than others.
 ///
-/// A chat template may end an answer by what stands in it: `{% if '</answer>' in message.content %}<end>{% endif %}`. An answer that is not rendered as it is says nothing of that:
-/// a chat template that cuts what stands before `</think>` out of an answer asks for it as well. Nor does a text of which `is_written` says that turns have it, which is a marker.
+/// A chat template may end an answer by what stands in it: `{% if '</answer>' in message.content %}<end>{% endif %}`. A text at which answers are cut, as some are at
+/// `</think>`, says nothing of that: an answer that has it is not rendered as it is. Nor does a text of which `is_written` says that turns have it, which is a marker.
 pub(super) fn answers_otherwise(
     renderer: &Renderer<'_>,
     place: &Conversation,
@@ -189,17 +189,24 @@ pub(super) fn answers_otherwise(
         .filter(|text| *text == text.trim() && !text.is_empty() && !is_written(text));
     let answers = texts.take(MAX_ASKED).flat_map(|text| {
         let said = probes::CONTENT;
-        [
+        let answers = [
             text.to_owned(),
             format!("{text} {said}"),
             format!("{said} {text}"),
-        ]
+        ];
+        let turns = answers.each_ref().map(|answer| turn(answer));
+        let mut rendered = answers.iter().zip(&turns);
+        let is_whole = rendered.all(|(answer, turn)| {
+            turn.as_ref()
+                .is_some_and(|turn| turn.contains(answer.as_str()))
+        });
+        let found = answers.into_iter().zip(turns);
+        found.filter(move |_| is_whole)
     });
-    let is_otherwise = |text: &String| {
-        let is_usual = |turn: &String| *turn == format!("{before}{text}{behind}");
-        turn(text).is_some_and(|turn| turn.contains(text.as_str()) && !is_usual(&turn))
-    };
-    let otherwise = answers.filter(is_otherwise);
+    let otherwise = answers.filter_map(|(answer, turn)| {
+        let usual = format!("{before}{answer}{behind}");
+        (turn? != usual).then_some(answer)
+    });
     otherwise
         .map(|text| probes::other(Assistant::saying(&text)))
         .collect()

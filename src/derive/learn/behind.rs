@@ -2,17 +2,17 @@
 //!
 //! An argument may speak of what closes a call, as one does that has a line of a chat template in it: `{"text": "</call> ends it"}`. What closes a call so counts only where the body
 //! of a call has ended: behind a closing bracket, where the body is JSON, or behind the end of an argument or what opens the call, where arguments stand in tags. For example,
-//! `</call>` becomes `(?<=[\}\]]\s{0,64})</call>`.
+//! `</call>` becomes `(?<=[\}\]]\s{0,64})</call>`. A model may leave out the end of an argument, or write something behind the body. So it also counts where another call or the end
+//! of the turn follows it, which hardly any text has behind it.
 //!
 //! Whatever the renders have within their calls, what closes one stands behind its body, so that all of them are read as before; those responses in which the pattern finds
-//! something else than before are parsed once to see to that. A body that is no JSON, or an argument whose own end is missing, is not closed any more. The former is an error
-//! either way, and of the latter the argument was lost.
+//! something else than before are parsed once to see to that.
 
-use super::unclosed::{JSON_ENDS, ends_of_arguments};
-use super::{CALLS_KEY, reads_as_before, split};
+use super::unclosed::{JSON_BEGINS, JSON_ENDS, end_of_turn, ends_of_arguments};
+use super::{CALLS_KEY, CONTENT_KEY, reads_as_before, split};
 use crate::derive::compare::pattern::{
-    SPACE, alternatives, bounded, bounded_by, enclosed, grouped, looks_around, optional_beginning,
-    split_id_ahead, without_captures, without_references,
+    SPACE, alternatives, bounded_by, either_of, enclosed, grouped, looks_around,
+    optional_beginning, split_id_ahead, without_captures, without_references,
 };
 use crate::judge::{Case, Scrutiny};
 use crate::pattern::Pattern;
@@ -20,6 +20,9 @@ use crate::response_template::{Delimiter, Document, Engine, FieldDocument};
 
 /// How much white space may stand between the end of the body and what closes the call, in characters.
 const MAX_SPACE: usize = 64;
+
+/// How long the name of a function is at most that has no arguments, in characters.
+const MAX_NAME: usize = 256;
 
 /// Returns the response template with what closes a call counting only behind a body, where no response is read otherwise by that; `None` where it stays as it is.
 pub(in crate::derive) fn closed_behind_bodies(
@@ -30,7 +33,8 @@ pub(in crate::derive) fn closed_behind_bodies(
 ) -> Option<Document> {
     let field = document.fields.get(CALLS_KEY)?;
     let own = split::source(field.close.as_ref()?);
-    let close = narrowed(&alternatives(&own), &ends(field)?)?;
+    let follows = follows(field, document.fields.get(CONTENT_KEY));
+    let close = narrowed(&alternatives(&own), &ends(field)?, follows.as_deref())?;
     let (before, now) = (Pattern::regex(&own).ok()?, Pattern::regex(&close).ok()?);
     let found = |pattern: &Pattern, text: &str| {
         let found = pattern.find_iter(text);
@@ -47,9 +51,9 @@ pub(in crate::derive) fn closed_behind_bodies(
     reads_as_before(engines, document, &changed, others, scrutiny).then_some(changed)
 }
 
-/// Returns the alternatives of what closes a call, put together, with those that take something of the text only behind what these patterns look for; `None` where there are
-/// none.
-fn narrowed(ways: &[String], behind: &str) -> Option<String> {
+/// Returns the alternatives of what closes a call, put together, with those that take something of the text only behind what the pattern `behind` looks for, or before what
+/// `follows` does; `None` where there are none.
+fn narrowed(ways: &[String], behind: &str, follows: Option<&str>) -> Option<String> {
     let takes = |way: &&String| {
         !["(?<", "(?=", "(?!"]
             .iter()
@@ -62,7 +66,16 @@ fn narrowed(ways: &[String], behind: &str) -> Option<String> {
     }
     let taking = grouped(&taking.join("|"));
     let own = format!("(?<={behind}){taking}");
-    let all: Vec<&str> = std::iter::once(own.as_str())
+    // A bracket of the call's own is one of its body as well, where the call ends with it.
+    let followed = follows
+        .filter(|_| !ways.iter().any(|way| is_bracket(way)))
+        .map(|follows| {
+            let taking = taking.strip_suffix(SPACE).unwrap_or(&taking);
+            format!("{taking}{SPACE}(?={follows})")
+        });
+    let all: Vec<&str> = [own.as_str()]
+        .into_iter()
+        .chain(followed.as_deref())
         .chain(others.into_iter().map(String::as_str))
         .collect();
     Some(match all.as_slice() {
@@ -86,13 +99,49 @@ pub(super) fn anywhere(close: &str) -> String {
     ways.collect::<Vec<_>>().join("|")
 }
 
+/// Returns a pattern for what follows a call and no text that speaks of the end of one: the opening of another, or what ends the turn.
+fn follows(field: &FieldDocument, content: Option<&FieldDocument>) -> Option<String> {
+    let own = field.open.as_ref().map(Delimiter::as_pattern);
+    let next = own.filter(|_| field.repeats).and_then(|own| {
+        let (own, _) = split_id_ahead(&own);
+        let open = without_captures(&without_references(own, own)?)?;
+        let open = open.strip_suffix(SPACE).unwrap_or(&open).to_owned();
+        let is_json = field.content.as_deref() == Some("json");
+        let begins = if is_json { JSON_BEGINS } else { "" };
+        (!open.contains("(?<")).then(|| format!("{open}{begins}"))
+    });
+    let last = content.and_then(end_of_turn);
+    either_of(next.into_iter().chain(last).collect())
+}
+
+/// The ends of a text of JSON and of a null. A quote with a backslash before it is within a text.
+const OTHER_ENDS: &str = r#"[^\\]"|null"#;
+
+/// Returns true if the body of a call is its arguments alone, for which a model may write a null or the text of an object: its name stands in what opens it, and no bracket of
+/// its own is a part of what closes it.
+fn has_any_json(field: &FieldDocument) -> bool {
+    let close = field.close.as_ref().map(Delimiter::as_pattern);
+    let ways = close.as_deref().map(alternatives).unwrap_or_default();
+    let is_named = |open: &Delimiter| open.as_pattern().contains("(?P<name>");
+    field.open.as_ref().is_some_and(is_named) && !ways.iter().any(|way| is_bracket(way))
+}
+
+/// Returns true if what closes a call begins with a bracket of JSON.
+fn is_bracket(way: &str) -> bool {
+    let way = way.trim_start_matches("(?:");
+    way.starts_with("\\}") || way.starts_with("\\]")
+}
+
 /// Returns a pattern for what stands before the close of a call: the end of its body, and white space.
 fn ends(field: &FieldDocument) -> Option<String> {
     let space = bounded_by(SPACE, MAX_SPACE, MAX_SPACE);
     match field.content.as_deref()? {
-        "json" => Some(format!("{JSON_ENDS}{space}")),
+        "json" => Some(match has_any_json(field) {
+            true => format!("(?:{JSON_ENDS}|{OTHER_ENDS}){space}"),
+            false => format!("{JSON_ENDS}{space}"),
+        }),
         "xml-inline" if field.repeats => {
-            let ends = bounded(&ends_of_arguments(field)?);
+            let ends = bounded_by(&ends_of_arguments(field)?, MAX_SPACE, MAX_NAME);
             let own = field.open.as_ref()?.as_pattern();
             let (own, _) = split_id_ahead(&own);
             let open = without_captures(&without_references(own, own)?)?;
@@ -104,7 +153,8 @@ fn ends(field: &FieldDocument) -> Option<String> {
             };
             let open = open.strip_suffix(SPACE).unwrap_or(open);
             let is_plain = !open.is_empty() && !looks_around(open);
-            is_plain.then(|| format!("(?:{ends}|{}){space}", grouped(&bounded(open))))
+            let open = bounded_by(open, MAX_SPACE, MAX_NAME);
+            is_plain.then(|| format!("(?:{ends}|{}){space}", grouped(&open)))
         }
         _ => None,
     }
@@ -163,7 +213,10 @@ mod tests {
     #[test]
     fn a_string_of_json_may_speak_of_what_closes_the_call() {
         let (template, close) = closed(OF_JSON, &[r#"<call>{"a": {}}</call>"#]).unwrap();
-        assert_eq!(close, r"(?<=[\}\]]\s{0,64})</call>");
+        assert!(
+            close.starts_with(r"(?:(?<=[\}\]]\s{0,64})</call>|"),
+            "{close}"
+        );
         for space in ["", "\n", "\n        "] {
             let response =
                 format!(r#"<call>{{"a": "so </call> it {{}} ends"}}{space}</call>Then.<end>"#);
@@ -176,7 +229,10 @@ mod tests {
     #[test]
     fn an_argument_in_a_tag_may_speak_of_it_as_well() {
         let (template, close) = closed(IN_TAGS, &["<call f><a>1</></call>"]).unwrap();
-        assert_eq!(close, r"(?<=(?:</>|<call (?:\w{1,64})>)\s{0,64})</call>");
+        assert!(
+            close.starts_with(r"(?:(?<=(?:</>|<call (?:\w{1,256})>)\s{0,64})</call>|"),
+            "{close}"
+        );
         let expected = r#"{"tool_calls": [{"name": "f", "arguments": {"a": "so </call> ends"}}, {"name": "g", "arguments": {}}]}"#;
         let response = "<call f><a>so </call> ends</>\n</call>\n<call g>\n</call><end>";
         assert_eq!(read(&template, response), expected);
@@ -189,14 +245,57 @@ mod tests {
             assert!(closed(OF_JSON, &[response]).is_none(), "{response}");
         }
         let commented = "<call f><a>1</> and so on</call>Then.<end>";
+        assert!(is_bracket("(?:\\}|\\]<over>)"));
         assert!(closed(IN_TAGS, &[commented]).is_none());
         let of_text = OF_JSON.replace("json", "text");
         assert!(closed(&of_text, &[]).is_none());
     }
 
+    /// A model may leave out the end of an argument, or write something behind the body.
+    #[test]
+    fn it_counts_before_another_call_and_the_end_of_the_turn_as_well() {
+        let (template, _) = closed(IN_TAGS, &["<call f><a>1</></call>"]).unwrap();
+        let two = r#"{"tool_calls": [{"name": "f", "arguments": {"a": "1"}}, {"name": "g", "arguments": {}}]}"#;
+        for between in ["</call>", ", </call>\n", "<b></call>"] {
+            let response = format!("<call f><a>1</>{between}<call g></call><end>");
+            assert_eq!(read(&template, &response), two, "{between}");
+        }
+        let last = read(&template, "<call f><a>1</></all></call><end>Then.");
+        let expected =
+            r#"{"tool_calls": [{"name": "f", "arguments": {"a": "1"}}], "content": "Then."}"#;
+        assert_eq!(last, expected);
+        let name = "f".repeat(200);
+        let two = read(&template, &format!("<call {name}></call><call g></call>"));
+        assert!(
+            two.contains(&name) && two.contains(r#""name": "g""#),
+            "{two}"
+        );
+    }
+
+    /// Where the name stands before it, a null or a text may be in the place of the arguments.
+    #[test]
+    fn a_body_of_json_may_be_a_null_or_a_text() {
+        let named = OF_JSON.replace(
+            r#""open": "<call>""#,
+            r#""open_pattern": "<call (?P<name>\\w+)>", "transform": {"name": "{name}", "arguments": "{content}"}"#,
+        );
+        let (template, close) = closed(&named, &[r#"<call f>{"a": {}}</call>"#]).unwrap();
+        assert!(
+            close.starts_with(r#"(?:(?<=(?:[\}\]]|[^\\]"|null)\s{0,64})</call>"#),
+            "{close}"
+        );
+        for body in ["null", r#""{\"a\": 1}""#, r#"{"a": "\"</call>\""}"#] {
+            let read = read(&template, &format!("<call f>{body}</call>Then.<end>"));
+            let expected = format!(
+                r#"{{"tool_calls": [{{"name": "f", "arguments": {body}}}], "content": "Then."}}"#
+            );
+            assert_eq!(read, expected, "{body}");
+        }
+    }
+
     #[test]
     fn only_what_takes_text_is_looked_behind_for() {
-        let ways = |close: &str| narrowed(&alternatives(close), "}");
+        let ways = |close: &str| narrowed(&alternatives(close), "}", None);
         assert_eq!(ways("</call>").as_deref(), Some("(?<=})</call>"));
         let followed = "(?:</call>|(?<=a)(?=<call>)|<over>)";
         let expected = "(?:(?<=})(?:</call>|<over>)|(?<=a)(?=<call>))";

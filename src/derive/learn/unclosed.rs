@@ -63,7 +63,7 @@ pub(in crate::derive) fn ended_by_what_follows(
 
 /// The ends of a JSON object and a list, and the beginning of an object, or of a list of them, as no string of JSON has it.
 pub(super) const JSON_ENDS: &str = "[\\}\\]]";
-const JSON_BEGINS: &str = r#"\s*(?:\[\s*)?\{\s*"[^"\\]{1,64}"\s*:"#;
+pub(super) const JSON_BEGINS: &str = r#"\s*(?:\[\s*)?\{\s*"[^"\\]{1,64}"\s*:"#;
 
 /// The end of the response, with white space before it.
 const AT_THE_END: &str = "\\s*\\Z";
@@ -178,6 +178,11 @@ fn own_bracket(close: &str) -> &'static str {
 
 /// A pattern for what closes the content, where nothing follows it; `None` where nothing does without a look at what stands beside it.
 fn at_the_end(content: &FieldDocument) -> Option<String> {
+    Some(format!("{}{AT_THE_END}", end_of_turn(content)?))
+}
+
+/// A pattern for what closes the content; `None` where nothing does without a look at what stands beside it.
+pub(super) fn end_of_turn(content: &FieldDocument) -> Option<String> {
     let close = content.close.as_ref()?.as_pattern();
     let ways = alternatives(&close).into_iter();
     let ways = ways.filter(|way| !looks_around(way));
@@ -187,8 +192,7 @@ fn at_the_end(content: &FieldDocument) -> Option<String> {
         ways.extend(cut.iter().filter_map(|way| whole_or_missing(way)));
     }
     let plain = without_captures(&ways.join("|")).filter(|plain| !plain.is_empty())?;
-    let plain = grouped(plain.strip_suffix(SPACE).unwrap_or(&plain));
-    Some(format!("{plain}{AT_THE_END}"))
+    Some(grouped(plain.strip_suffix(SPACE).unwrap_or(&plain)))
 }
 
 /// The patterns that end an argument in tags, one of them each; `None` where one has no end of its own.

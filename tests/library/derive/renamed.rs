@@ -27,6 +27,7 @@ fn derived(renamed: [&str; 8]) -> (bool, String) {
     let text = pairs().fold(text, |text, (old, new)| text.replace(new, old));
     // The sets say with which character what follows a name begins, and whether `<` is one of them.
     let text = text.replace("K\\\"]", "]").replace("<\\\"]", "]");
+    let text = text.replace("K]", "]").replace("<]", "]");
     (derivation.report.verified, text)
 }
 
