@@ -93,7 +93,7 @@ pub(super) fn anywhere(close: &str) -> String {
             let mut ends = ends.filter(|end| enclosed(&way[..*end], "(?<=").is_some());
             ends.next().map(|end| &way[end..])
         });
-        let rest = rest.filter(|rest| !looks_around(rest) && !rest.contains("\\Z"));
+        let rest = rest.filter(|rest| !looks_around(rest) && !rest.ends_with("\\Z"));
         rest.map(str::to_owned).unwrap_or(way)
     });
     ways.collect::<Vec<_>>().join("|")
