@@ -104,7 +104,23 @@ fn broken(document: &Value) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// With a sign put into its first word, wherever it stands; `None` where it has none.
+/// Returns true if a pattern that begins so looks behind at its end: a word there is no part of what the delimiter takes.
+fn looks_behind(before: &str) -> bool {
+    let mut groups = Vec::new();
+    let mut is_escaped = false;
+    for (at, c) in before.char_indices() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '(' => groups.push(before[at..].starts_with("(?<=")),
+            ')' => drop(groups.pop()),
+            _ => {}
+        }
+    }
+    groups.contains(&true)
+}
+
+/// With a sign put into its first word that it does not only look behind for, wherever it stands; `None` where it has none.
 fn misspelt(delimiter: &str) -> Option<String> {
     let is_word = |at: usize| {
         let (before, from) = delimiter.split_at(at);
@@ -112,7 +128,10 @@ fn misspelt(delimiter: &str) -> Option<String> {
         let begins = !before.ends_with(|c: char| c.is_alphabetic() || c == '\\');
         let name = before.rfind("(?P").map(|group| &before[group..]);
         let is_name = name.is_some_and(|name| !name.contains(['>', ')']));
-        begins && !is_name && from.chars().take_while(|c| c.is_alphabetic()).count() >= 3
+        begins
+            && !is_name
+            && !looks_behind(before)
+            && from.chars().take_while(|c| c.is_alphabetic()).count() >= 3
     };
     let (at, first) = delimiter
         .char_indices()
