@@ -45,8 +45,12 @@ fn strings_are_as_long_as_the_schema_says() {
     for (language, answer) in LANGUAGES.iter().zip(ask(&python, &languages)) {
         let taken = accepted(language.0, &answer);
         assert!(!told(&grammar, language.1).contains(&"schema-keyword"));
-        // llguidance refuses escapes of what could stand as it is.
-        let of_right = if language.1 == Language::Lark { 2 } else { 3 };
+        // llguidance refuses escapes of what could stand as it is, and xgrammar counts the characters with which an escape is written.
+        let of_right = match language.1 {
+            Language::StructuralTag => 1,
+            Language::Lark => 2,
+            _ => 3,
+        };
         assert_eq!(taken[..of_right], [true; 3][..of_right], "{}", language.0);
         assert_eq!(taken[3..], [false; 4], "{}", language.0);
     }
