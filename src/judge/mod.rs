@@ -127,6 +127,26 @@ impl Case {
     }
 }
 
+#[cfg(test)]
+impl Case {
+    /// A response without a message.
+    pub(crate) fn unread(prefix: &str, response: &str) -> Self {
+        Self {
+            prefix: prefix.to_owned(),
+            response: response.to_owned(),
+            tools: Vec::new(),
+            message: Value::Null,
+        }
+    }
+
+    /// A response with the message that a response template reads.
+    pub(crate) fn read_by(template: &Arc<ResponseTemplate>, prefix: &str, response: &str) -> Self {
+        let case = Self::unread(prefix, response);
+        let message = parse_whole(template, &case);
+        Self { message, ..case }
+    }
+}
+
 /// Returns a response with another text in the place of one, as a model writes it there: where a text of JSON stands, with the escapes of JSON. That is between
 /// quotes, with what JSON has before a text and behind it around these.
 pub(crate) fn between(before: &str, text: &str, behind: &str) -> String {

@@ -453,7 +453,7 @@ impl Amended {
         let closed = learn::closed_behind_bodies(engines, &self.document, cases, bench.scrutiny);
         if let Some(document) = closed.filter(|document| self.reads_recorded(document)) {
             self.document = document;
-            let told = "an argument may mention what closes a call; so that counts only behind the end of a call's body";
+            let told = "an argument may mention what closes a call; so that counts only behind the end of a call's body, or where another call or the end of the turn follows";
             self.findings
                 .push(Finding::info("call-closing", told.to_owned()));
         }

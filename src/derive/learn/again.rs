@@ -213,7 +213,7 @@ fn again(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::{Value, json};
+    use crate::value::json;
 
     fn template(document: &Document) -> Arc<ResponseTemplate> {
         Arc::new(ResponseTemplate::from_value(&document.to_value()).unwrap())
@@ -230,14 +230,7 @@ mod tests {
     }
 
     fn case(document: &Document, prefix: &str, response: &str) -> Case {
-        let case = Case {
-            prefix: prefix.to_owned(),
-            response: response.to_owned(),
-            tools: Vec::new(),
-            message: Value::Null,
-        };
-        let message = judge::parse_whole(&template(document), &case);
-        Case { message, ..case }
+        Case::read_by(&template(document), prefix, response)
     }
 
     /// Reads what is written twice: the response template that does, and what it reads so.

@@ -8,11 +8,11 @@
 //! Whatever the renders have within their calls, what closes one stands behind its body, so that all of them are read as before; those responses in which the pattern finds
 //! something else than before are parsed once to see to that.
 
-use super::unclosed::{JSON_BEGINS, JSON_ENDS, end_of_turn, ends_of_arguments};
+use super::unclosed::{JSON_BEGINS, JSON_ENDS, end_of_turn, ends_of_arguments, opening};
 use super::{CALLS_KEY, CONTENT_KEY, reads_as_before, split};
 use crate::derive::compare::pattern::{
     SPACE, alternatives, bounded_by, either_of, enclosed, grouped, looks_around,
-    optional_beginning, split_id_ahead, without_captures, without_references,
+    optional_beginning, whole_or_missing,
 };
 use crate::judge::{Case, Scrutiny};
 use crate::pattern::Pattern;
@@ -44,8 +44,8 @@ pub(in crate::derive) fn closed_behind_bodies(
     let mut changed = document.clone();
     changed.fields.get_mut(CALLS_KEY)?.close = Some(Delimiter::pattern(close));
     let differs = |case: &&Case| {
-        let of = |pattern| found(pattern, &case.response);
-        of(&before).is_none() || of(&before) != of(&now)
+        let was = found(&before, &case.response);
+        was.is_none() || was != found(&now, &case.response)
     };
     let others = cases.iter().filter(differs);
     reads_as_before(engines, document, &changed, others, scrutiny).then_some(changed)
@@ -64,14 +64,20 @@ fn narrowed(ways: &[String], behind: &str, follows: Option<&str>) -> Option<Stri
     if taking.is_empty() || taking.contains(&"") {
         return None;
     }
-    let taking = grouped(&taking.join("|"));
-    let own = format!("(?<={behind}){taking}");
+    let own = format!("(?<={behind}){}", grouped(&taking.join("|")));
     // A bracket of the call's own is one of its body as well, where the call ends with it.
     let followed = follows
         .filter(|_| !ways.iter().any(|way| is_bracket(way)))
-        .map(|follows| {
-            let taking = taking.strip_suffix(SPACE).unwrap_or(&taking);
-            format!("{taking}{SPACE}(?={follows})")
+        .and_then(|follows| {
+            // What ends with the response has nothing behind it.
+            let whole = taking.into_iter().map(|way| match way.contains("\\Z") {
+                true => whole_or_missing(way),
+                false => Some(way.to_owned()),
+            });
+            let whole: Vec<String> = whole.flatten().collect();
+            let whole = (!whole.is_empty()).then(|| grouped(&whole.join("|")))?;
+            let whole = whole.strip_suffix(SPACE).unwrap_or(&whole);
+            Some(format!("{whole}{SPACE}(?={follows})"))
         });
     let all: Vec<&str> = [own.as_str()]
         .into_iter()
@@ -101,10 +107,8 @@ pub(super) fn anywhere(close: &str) -> String {
 
 /// Returns a pattern for what follows a call and no text that speaks of the end of one: the opening of another, or what ends the turn.
 fn follows(field: &FieldDocument, content: Option<&FieldDocument>) -> Option<String> {
-    let own = field.open.as_ref().map(Delimiter::as_pattern);
-    let next = own.filter(|_| field.repeats).and_then(|own| {
-        let (own, _) = split_id_ahead(&own);
-        let open = without_captures(&without_references(own, own)?)?;
+    let next = Some(field).filter(|field| field.repeats).and_then(|field| {
+        let open = opening(field)?;
         let open = open.strip_suffix(SPACE).unwrap_or(&open).to_owned();
         let is_json = field.content.as_deref() == Some("json");
         let begins = if is_json { JSON_BEGINS } else { "" };
@@ -142,9 +146,7 @@ fn ends(field: &FieldDocument) -> Option<String> {
         }),
         "xml-inline" if field.repeats => {
             let ends = bounded_by(&ends_of_arguments(field)?, MAX_SPACE, MAX_NAME);
-            let own = field.open.as_ref()?.as_pattern();
-            let (own, _) = split_id_ahead(&own);
-            let open = without_captures(&without_references(own, own)?)?;
+            let open = opening(field)?;
             let (_, open) = optional_beginning(&open);
             // What follows the opening is no part of what stands before the close.
             let open = match open.rfind("(?=") {
@@ -167,7 +169,7 @@ mod tests {
     use super::*;
     use crate::judge;
     use crate::response_template::ResponseTemplate;
-    use crate::value::{Value, json};
+    use crate::value::json;
 
     /// The response template with calls that these members tell of, changed if none of the responses is read otherwise by that.
     fn closed(members: &str, responses: &[&str]) -> Option<(Arc<ResponseTemplate>, String)> {
@@ -176,12 +178,10 @@ mod tests {
         );
         let value = json::parse(&document).unwrap();
         let template = Arc::new(ResponseTemplate::from_value(&value).unwrap());
-        let cases = responses.iter().map(|response| {
-            let case = case(response);
-            let message = judge::parse_whole(&template, &case);
-            Case { message, ..case }
-        });
-        let cases: Vec<Case> = cases.collect();
+        let cases = responses.iter();
+        let cases: Vec<Case> = cases
+            .map(|response| Case::read_by(&template, "", response))
+            .collect();
         let document = Document::of(&value).unwrap();
         let changed = closed_behind_bodies(&[], &document, &cases, Scrutiny::Whole)?;
         let close = split::source(changed.fields.get(CALLS_KEY)?.close.as_ref()?);
@@ -189,18 +189,9 @@ mod tests {
         Some((Arc::new(template), close))
     }
 
-    fn case(response: &str) -> Case {
-        Case {
-            prefix: String::new(),
-            response: response.to_owned(),
-            tools: Vec::new(),
-            message: Value::Null,
-        }
-    }
-
     /// The message that a response gives, whole and in pieces.
     fn read(template: &Arc<ResponseTemplate>, response: &str) -> String {
-        let (read, error) = judge::parse(template, &case(response), Scrutiny::Pieces);
+        let (read, error) = judge::parse(template, &Case::unread("", response), Scrutiny::Pieces);
         assert!(error.is_none(), "{error:?}");
         json::to_string(&read)
     }
@@ -301,6 +292,13 @@ mod tests {
         let expected = "(?:(?<=})(?:</call>|<over>)|(?<=a)(?=<call>))";
         assert_eq!(ways(followed).as_deref(), Some(expected));
         assert_eq!(ways("(?=<call>)"), None);
+        // What follows a marker that is cut short cannot be there.
+        let cut = r"</call>\s*(?:</all>\s*|</\s*\Z)?";
+        let expected = format!(r"(?:(?<=}}){cut}|</call>\s*(?:</all>\s*)?\s*(?=<call>))");
+        let ways = narrowed(&alternatives(cut), "}", Some("<call>"));
+        assert_eq!(ways, Some(expected));
+        let ways = narrowed(&alternatives(r"</call>\s*\Z"), "}", Some("<call>"));
+        assert_eq!(ways.as_deref(), Some(r"(?<=})</call>\s*\Z"));
         assert_eq!(
             anywhere("(?<=(?:\\)|a))</call>\\s*|(?<=a)(?=b)|(?<=a)c\\Z"),
             "</call>\\s*|(?<=a)(?=b)|(?<=a)c\\Z"

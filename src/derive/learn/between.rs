@@ -103,7 +103,6 @@ fn with_text(template: &Arc<ResponseTemplate>, case: &Case) -> Option<Case> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge;
     use crate::value::json;
 
     fn document(open: &str, close: &str) -> Document {
@@ -117,14 +116,7 @@ mod tests {
     }
 
     fn case(template: &Arc<ResponseTemplate>, response: &str) -> Case {
-        let case = Case {
-            prefix: "A:".to_owned(),
-            response: response.to_owned(),
-            tools: Vec::new(),
-            message: Value::Null,
-        };
-        let message = judge::parse_whole(template, &case);
-        Case { message, ..case }
+        Case::read_by(template, "A:", response)
     }
 
     fn parted(open: &str, close: &str, responses: &[&str]) -> Option<Arc<ResponseTemplate>> {

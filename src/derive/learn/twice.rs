@@ -204,12 +204,10 @@ mod tests {
     fn opened(open: &str, responses: &[&str]) -> Option<(String, Arc<ResponseTemplate>)> {
         let document = document(open);
         let read = template(&document);
-        let cases = responses.iter().map(|response| {
-            let case = case(response);
-            let message = judge::parse_whole(&read, &case);
-            Case { message, ..case }
-        });
-        let cases: Vec<Case> = cases.collect();
+        let cases = responses.iter();
+        let cases: Vec<Case> = cases
+            .map(|response| Case::read_by(&read, "A:", response))
+            .collect();
         let markers = ["\n<all>\n", "<c>"];
         let again = opened_twice(
             &[],
@@ -225,12 +223,7 @@ mod tests {
     }
 
     fn case(response: &str) -> Case {
-        Case {
-            prefix: "A:".to_owned(),
-            response: response.to_owned(),
-            tools: Vec::new(),
-            message: Value::Null,
-        }
+        Case::unread("A:", response)
     }
 
     const ONE: &str = "Hm <all>\n<c>{\"a\": 1}</c><end>";

@@ -92,9 +92,7 @@ impl Parts {
         };
         // Strings between other delimiters may have quotes in them, so that quotes do not tell where the next call begins.
         let is_parted = field.repeats && (ends.is_some() || field.content_args.is_empty());
-        let own = field.open.as_ref()?.as_pattern();
-        let (own, _) = split_id_ahead(&own);
-        let open = without_captures(&without_references(own, own)?)?;
+        let open = opening(field)?;
         let close = field.close.as_ref().map(Delimiter::as_pattern);
         let close = close.unwrap_or_default();
         let is_followed = close.contains("(?=") || close.is_empty();
@@ -195,6 +193,14 @@ pub(super) fn end_of_turn(content: &FieldDocument) -> Option<String> {
     Some(grouped(plain.strip_suffix(SPACE).unwrap_or(&plain)))
 }
 
+/// A pattern for what opens a call, which captures nothing and looks ahead for no id; `None` where nothing does, or where what it captured must come once more in a way that
+/// cannot be told without.
+pub(super) fn opening(field: &FieldDocument) -> Option<String> {
+    let own = field.open.as_ref()?.as_pattern();
+    let (own, _) = split_id_ahead(&own);
+    without_captures(&without_references(own, own)?)
+}
+
 /// The patterns that end an argument in tags, one of them each; `None` where one has no end of its own.
 pub(super) fn ends_of_arguments(field: &FieldDocument) -> Option<String> {
     let tag = field.content_args.get("tag_pattern")?.as_str()?;
@@ -240,30 +246,19 @@ mod tests {
         let document = json::parse(document).unwrap();
         let template = Arc::new(ResponseTemplate::from_value(&document).unwrap());
         let document = Document::of(&document).unwrap();
-        let cases = responses.iter().map(|response| {
-            let case = case(response);
-            let message = judge::parse_whole(&template, &case);
-            Case { message, ..case }
-        });
-        let cases: Vec<Case> = cases.collect();
+        let cases = responses.iter();
+        let cases: Vec<Case> = cases
+            .map(|response| Case::read_by(&template, "", response))
+            .collect();
         let (ended, _) = ended_by_what_follows(&[], &document, &cases, Scrutiny::Whole)?;
         Some(Arc::new(
             ResponseTemplate::from_value(&ended.to_value()).unwrap(),
         ))
     }
 
-    fn case(response: &str) -> Case {
-        Case {
-            prefix: String::new(),
-            response: response.to_owned(),
-            tools: Vec::new(),
-            message: Value::Null,
-        }
-    }
-
     /// The calls of a response in short: `f a=1, g`.
     fn calls(template: &Arc<ResponseTemplate>, response: &str) -> String {
-        let case = case(response);
+        let case = Case::unread("", response);
         let (read, error) = judge::parse(template, &case, Scrutiny::Pieces);
         assert!(error.is_none(), "{error:?}");
         let calls = read.get(CALLS_KEY).and_then(Value::as_array).unwrap();
