@@ -112,6 +112,7 @@ fn drafted(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> 
         amended.end_unclosed_calls(&on, &options.engines);
         amended.part_calls_from_text(&on, &options.engines)?;
         amended.close_calls_behind_bodies(&on, &options.engines);
+        amended.end_without_the_turn(&on, &options.engines);
         amended.open_calls_at_their_body(&on, &options.engines);
         amended.read_again(&on, options)?;
         amended.open_as_prompts_do(&on);
@@ -121,6 +122,10 @@ fn drafted(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> 
         amended.spell_out(&on, options)?;
         amended.spare_ordinary_texts(&on, options)?;
         amended.stop_in_reasoning(&on, &options.engines)?;
+        if !options.responses.is_empty() {
+            let prompt = |tools: &[Value]| renderer.prompt_of_question(tools);
+            amended.tell_responses(bench.source, options, &renderer.pieces, &prompt)?;
+        }
         amended.template()
     });
     cost.amendments += mending;

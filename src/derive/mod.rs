@@ -214,6 +214,11 @@ pub enum DeriveError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivation, DeriveError> {
+    let responses = options.responses.iter().cloned();
+    let options = &Options {
+        responses: responses.map(Recorded::without_given_ids).collect(),
+        ..options.clone()
+    };
     let first = derive_under(source, options, judge::Extent::ALL)?;
     let derive_with = |options: &Options| derive_under(source, options, judge::Extent::ALL).ok();
     let other = retaken::by_responses(options, &first, derive_with);

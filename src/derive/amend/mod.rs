@@ -22,6 +22,7 @@ use crate::derive::evidence::sample::Evidence;
 use crate::derive::late;
 use crate::derive::learn::{self, Responses};
 use crate::derive::narrow::Proposal;
+use crate::derive::probe::CALLS_KEY;
 use crate::derive::proof::{self, Proof};
 use crate::derive::read::analysis::Analysis;
 use crate::derive::strict::{self, StrictCalls};
@@ -316,6 +317,57 @@ impl Amended {
         self.take(document, proof, "made-id", told);
     }
 
+    /// Tells which of the recorded responses the response template reads right, after all that was done to it since they were learnt from.
+    ///
+    /// # Errors
+    ///
+    /// When an amendment is no valid response template.
+    pub(super) fn tell_responses(
+        &mut self,
+        source: &ChatTemplateSource,
+        options: &Options,
+        pieces: &compare::pieces::Pieces,
+        prompt: &dyn Fn(&[Value]) -> Option<String>,
+    ) -> Result<(), DeriveError> {
+        let template = self.template()?;
+        let lessons = self.lessons(source, options, pieces, prompt, false);
+        let outcome = lessons.outcome(&self.document, template, &self.proof.judgement.cases);
+        if let Some(report) = &mut self.responses {
+            (report.right, report.short) = (outcome.right, outcome.short);
+        }
+        self.read = outcome.read;
+        self.evidence.extend(outcome.evidence);
+        Ok(())
+    }
+
+    /// The recorded responses, and what is needed to read them.
+    fn lessons<'a>(
+        &self,
+        source: &ChatTemplateSource,
+        options: &'a Options,
+        pieces: &'a compare::pieces::Pieces,
+        prompt: &dyn Fn(&[Value]) -> Option<String>,
+        all: bool,
+    ) -> learn::Lessons<'a> {
+        let recorded = &options.responses;
+        let prompts = recorded.iter().map(|recorded| match &recorded.prefix {
+            Some(prefix) => vec![prefix.clone()],
+            None => {
+                let prompt = prompt(&recorded.tools);
+                prompt.into_iter().chain([String::new()]).collect()
+            }
+        });
+        learn::Lessons {
+            most: MAX_LEARNT,
+            all,
+            recorded,
+            prompts: prompts.collect(),
+            constants: learn::Constants::new(pieces, source.tokens.special.clone()),
+            engines: &options.engines,
+            gaps: learn::known_gaps(&self.proof.judgement.cases),
+        }
+    }
+
     /// Widens the response template by what recorded responses show; with `more`, as long as it is true, also by text of those that are read
     /// right which is no part of anything.
     pub(super) fn learn_from_responses(
@@ -328,22 +380,7 @@ impl Amended {
         more: Option<&dyn Fn() -> bool>,
     ) -> Result<(), DeriveError> {
         let recorded = &options.responses;
-        let prompts = recorded.iter().map(|recorded| match &recorded.prefix {
-            Some(prefix) => vec![prefix.clone()],
-            None => {
-                let prompt = prompt(&recorded.tools);
-                prompt.into_iter().chain([String::new()]).collect()
-            }
-        });
-        let lessons = learn::Lessons {
-            most: MAX_LEARNT,
-            all: more.is_some(),
-            recorded,
-            prompts: prompts.collect(),
-            constants: learn::Constants::new(pieces, source.tokens.special.clone()),
-            engines: &options.engines,
-            gaps: learn::known_gaps(&self.proof.judgement.cases),
-        };
+        let lessons = self.lessons(source, options, pieces, prompt, more.is_some());
         let template = self.template()?;
         let first = lessons.prompts.first().and_then(|prompts| prompts.first());
         let opened = first.and_then(|prompt| {
@@ -459,6 +496,26 @@ impl Amended {
         }
     }
 
+    /// Lets parts of a message end with the response, where what ends the turn is a part of what closes them.
+    ///
+    /// The proof stays as it is: of the responses that came back all are read again.
+    pub(super) fn end_without_the_turn(&mut self, bench: &Bench<'_>, engines: &[Engine]) {
+        let cases = &self.proof.judgement.cases;
+        let end = bench.analysis.turn_end.marker();
+        let ended =
+            learn::ended_without_the_turn(engines, &self.document, end, cases, bench.scrutiny);
+        let Some((document, names)) = ended.filter(|(document, _)| self.reads_recorded(document))
+        else {
+            return;
+        };
+        self.document = document;
+        let told = format!(
+            "engines keep to themselves what ends the turn, which is a part of what closes {}; so that counts without it where the response ends",
+            names.join(" and ")
+        );
+        self.findings.push(Finding::info("end-left-out", told));
+    }
+
     /// Lets a call open only where its body begins.
     ///
     /// The proof stays as it is: of the responses that came back those in which a call opens are read again.
@@ -469,9 +526,15 @@ impl Amended {
             return;
         };
         let cases = &self.proof.judgement.cases;
-        let opened =
-            learn::opened_at_their_body(engines, &self.document, &body, cases, bench.scrutiny);
-        if let Some(document) = opened.filter(|document| self.reads_recorded(document)) {
+        // Where models were seen to write other tags, a body may begin with one of these as well.
+        let tags = self.document.fields.get(CALLS_KEY);
+        let tags = tags.and_then(learn::beginning_of_tags);
+        let with_tags = tags.map(|tags| format!("{body}|{tags}"));
+        let opened = [Some(body), with_tags].into_iter().flatten();
+        let mut opened = opened.filter_map(|body| {
+            learn::opened_at_their_body(engines, &self.document, &body, cases, bench.scrutiny)
+        });
+        if let Some(document) = opened.find(|document| self.reads_recorded(document)) {
             self.document = document;
             let told = "a model may mention in a text what opens a call; so a call opens only where its body begins";
             self.findings

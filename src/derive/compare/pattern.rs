@@ -26,6 +26,17 @@ pub(in crate::derive) struct Depth {
     pub(in crate::derive) looking: usize,
 }
 
+/// The byte at which a text of a pattern begins, the last time that it stands in no group; `None` where it does not.
+pub(in crate::derive) fn outside_groups(source: &str, text: &str) -> Option<usize> {
+    let mut last = None;
+    walk(source, |at, depth| {
+        if depth.all == 0 && source[at..].starts_with(text) {
+            last = Some(at);
+        }
+    });
+    last
+}
+
 /// Calls `visit` for each item of a pattern that stands in no class, with its byte and how deep it is. A class is one item, and so is an
 /// escape: `a\|[|]` has three.
 pub(in crate::derive) fn walk(source: &str, mut visit: impl FnMut(usize, Depth)) {

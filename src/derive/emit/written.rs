@@ -197,9 +197,11 @@ fn member_for_id(members: &Members) -> Option<Ahead> {
 }
 
 /// The first of several markers before a call's name, if a call may be recognized without it. Models leave it out, as they leave out the
-/// text that opens a section.
-fn lead<'a>(pieces: &Pieces, own: &'a str, choices: &Choices) -> Option<&'a str> {
-    let (before, _) = own.split_once(slot::NAME)?;
+/// text that opens a section. So they do where it is an envelope around each call, which the last of several markers behind the call closes: `<call>` in
+/// `<call><function=f></function></call>`. Where it is the beginning of what opens the call, as "```" is in "```tool", the rest of that stands in texts as well, and no
+/// model is known to leave it out.
+fn lead<'a>(pieces: &Pieces, own: (&'a str, &str), choices: &Choices) -> Option<&'a str> {
+    let (before, _) = own.0.split_once(slot::NAME)?;
     if slot::any(before) {
         return None;
     }
@@ -207,19 +209,27 @@ fn lead<'a>(pieces: &Pieces, own: &'a str, choices: &Choices) -> Option<&'a str>
         [lead, next, ..] if pieces.is_one(lead) && pieces.is_one(next) => *lead,
         _ => return None,
     };
-    let missing = [
+    let missing = Candidate::new(
         "may be missing",
         "what stands behind it opens a call as well",
         "models leave out the first of several markers",
-    ];
-    let there = [
+        Some(lead),
+    );
+    let there = Candidate::new(
         "is there",
         "a call has all of what opens it",
         "the chat template writes all of it before every call",
-    ];
+        None,
+    );
+    let closing = pieces.tokens(own.1);
+    let is_envelope = closing.len() > 1 && !closing.contains(&lead);
+    let candidates = match is_envelope {
+        true => [missing, there],
+        false => [there, missing],
+    };
     choices
-        .whether(DecisionId::CallLead, [missing, there])
-        .then_some(lead)
+        .choose(DecisionId::CallLead, candidates)
+        .unwrap_or_default()
 }
 
 /// Decides how calls without arguments are read, and returns their form if they have one of their own.
@@ -315,7 +325,11 @@ impl<'a> Written<'a> {
             },
             follows: follows(calls),
             no_arguments,
-            lead: lead(&analysis.pieces, calls.call.0.trim_start(), choices),
+            lead: lead(
+                &analysis.pieces,
+                (calls.call.0.trim_start(), &calls.call.1),
+                choices,
+            ),
             not_others: not_others(analysis, calls),
             content_open: analysis.content.open.as_deref(),
             begins_line: {

@@ -31,6 +31,7 @@ mod identity;
 mod items;
 mod lined;
 mod opened;
+mod outcome;
 mod places;
 mod propose;
 mod quoted;
@@ -45,6 +46,7 @@ mod supposed;
 mod tests;
 mod twice;
 mod unclosed;
+mod unfinished;
 mod unshown;
 mod widening;
 mod within;
@@ -68,7 +70,7 @@ pub(in crate::derive) use constants::Constants;
 pub(in crate::derive) use ended::{ended, ended_by_the_next};
 pub(in crate::derive) use gaps::{Gap, known as known_gaps};
 pub(in crate::derive) use lined::{lined, reads_many};
-pub(in crate::derive) use opened::opened_at_their_body;
+pub(in crate::derive) use opened::{beginning_of_tags, opened_at_their_body};
 use quoted::Quoted;
 pub use recorded::Recorded;
 pub use report::{Addition, Responses, Short, Widening};
@@ -76,6 +78,7 @@ use spelled::Spelling;
 pub(in crate::derive) use stopped::stopped_in_reasoning;
 pub(in crate::derive) use twice::opened_twice;
 pub(in crate::derive) use unclosed::ended_by_what_follows;
+pub(in crate::derive) use unfinished::ended_without_the_turn;
 pub(in crate::derive) use unshown::{Unshown, unshown};
 use widening::Edit;
 pub(in crate::derive) use widening::is_spoken_for as is_read;
@@ -314,30 +317,8 @@ pub(in crate::derive) fn learn<P>(
         evidence = useful.map(|(_, one)| one).collect();
         (state, proved) = (without, Some(proof));
     }
-    evidence.extend(lessons.still_short(&state, cases));
-    report.right = state.right();
-    let read = lessons.recorded.iter().zip(&state.read);
-    report.short = read
-        .filter_map(|(recorded, read)| {
-            Some(Short {
-                name: recorded.name.clone(),
-                why: read.why(recorded)? + &lessons.contradicting(recorded),
-            })
-        })
-        .collect();
-    let all = lessons.recorded.iter().zip(&state.read).zip(&prompts);
-    let right = all.filter(|((_, read), _)| read.is_right());
-    let read = right.map(|((recorded, read), prompt)| {
-        let case = Case {
-            prefix: (*prompt).to_owned(),
-            response: recorded.response.clone(),
-            tools: recorded.tools.clone(),
-            message: Value::Object(read.message.clone()),
-        };
-        (recorded.name.clone(), case)
-    });
     Learnt {
-        read: read.collect(),
+        read: lessons.read_right(&state, &prompts),
         document: state.draft.document,
         proof: proved,
         report,
@@ -441,51 +422,6 @@ impl Lessons<'_> {
         let is_kept = both.all(|(now, before)| now.is_right() || !before.is_right());
         let is_better = is_kept && now.right() > state.right() && now.refused <= state.refused;
         is_better.then_some((now, prompts))
-    }
-
-    /// The responses that are not read right, each beside the nearest render.
-    fn still_short(&self, state: &State, cases: &[Case]) -> Vec<Evidence> {
-        let all = self.recorded.iter().zip(&state.read);
-        // Renders that do not come back are told elsewhere.
-        let all = all.filter(|_| !self.gaps.is_empty());
-        let short = all.filter_map(|(recorded, read)| {
-            let why = read.why(recorded)?;
-            Some(Evidence {
-                decision: "response",
-                marker: String::new(),
-                reading: format!("{} is not read right: {why}", recorded.name),
-                left: RenderExcerpt {
-                    variant: "the nearest render".to_owned(),
-                    text: nearest(cases, recorded, &read.message).to_owned(),
-                },
-                right: RenderExcerpt {
-                    variant: recorded.name.clone(),
-                    text: recorded.response.clone(),
-                },
-                places: Vec::new(),
-            })
-        });
-        short.take(MAX_SHOWN).collect()
-    }
-
-    /// Says of which other response the same text has another message; nothing where there is none.
-    fn contradicting(&self, recorded: &Recorded) -> String {
-        let Some(expected) = &recorded.expected else {
-            return String::new();
-        };
-        let is_other = |other: &&Recorded| {
-            let message = other.expected.as_ref().and_then(Value::as_object);
-            other.response == recorded.response
-                && other.prefix == recorded.prefix
-                && message.is_some_and(|message| !calls::is_same(message, expected))
-        };
-        match self.recorded.iter().find(is_other) {
-            Some(other) => format!(
-                "; {} has the same text and another message, so only one of them can be read right",
-                other.name
-            ),
-            None => String::new(),
-        }
     }
 
     /// Returns the state without the widenings that helped no response to be read right in the end, with its proof; `None` where all helped, or nothing else reads

@@ -17,7 +17,7 @@ use crate::derive::compare::pattern::{
 };
 use crate::judge::{Case, Scrutiny};
 use crate::pattern::Pattern;
-use crate::response_template::{Delimiter, Document, Engine};
+use crate::response_template::{Delimiter, Document, Engine, FieldDocument};
 
 /// Returns the response template with calls that open only where their body begins; `None` where they say enough without that, or a response would be read
 /// otherwise. `body` is a pattern for what every body begins with.
@@ -49,6 +49,15 @@ pub(in crate::derive) fn opened_at_their_body(
     let has_it = |case: &&Case| !matches!(seen.search(&case.response, 0), Ok(None));
     let others = cases.iter().filter(has_it);
     reads_as_before(engines, document, &changed, others, scrutiny).then_some(changed)
+}
+
+/// A pattern for what an argument in tags begins with, as the response template has it by now; `None` where that is its name or its value.
+pub(in crate::derive) fn beginning_of_tags(field: &FieldDocument) -> Option<String> {
+    let tag = field.content_args.get("tag_pattern")?.as_str()?;
+    let begin = &tag[..tag.find("(?P<")?];
+    let begin = begin.strip_suffix(SPACE).unwrap_or(begin);
+    let is_whole = !begin.is_empty() && Pattern::regex(begin).is_ok();
+    is_whole.then(|| begin.to_owned())
 }
 
 /// The opening of a call without what says before its name that it is no other marker: `<(?!think>)NAME>` becomes `<NAME>`.

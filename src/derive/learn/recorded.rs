@@ -1,5 +1,6 @@
 //! A response that was recorded.
 
+use crate::derive::probe::CALLS_KEY;
 use crate::value::Value;
 
 /// A response that a model wrote.
@@ -16,4 +17,23 @@ pub struct Recorded {
     pub tools: Vec<Value>,
     /// The message that it must parse to, where that is known.
     pub expected: Option<Value>,
+}
+
+impl Recorded {
+    /// Returns the response without those ids of expected calls that stand nowhere in it: a server gave them to the calls, and no response template reads them.
+    #[must_use]
+    pub(in crate::derive) fn without_given_ids(mut self) -> Self {
+        if let Some(Value::Object(message)) = &mut self.expected
+            && let Some(Value::Array(calls)) = message.get_mut(CALLS_KEY)
+        {
+            for call in calls {
+                let id = call.get("id").and_then(Value::as_str);
+                let is_given = id.is_some_and(|id| !self.response.contains(id));
+                if let (Value::Object(call), true) = (call, is_given) {
+                    call.shift_remove("id");
+                }
+            }
+        }
+        self
+    }
 }

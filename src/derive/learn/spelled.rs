@@ -48,7 +48,13 @@ pub(super) struct Spelling {
 impl Spelling {
     /// Says in words what is different.
     pub(super) fn told(&self) -> String {
-        let mut told: Vec<String> = self.changes.iter().map(Change::told).collect();
+        let mut told: Vec<String> = Vec::new();
+        // The same marker may stand in several places of a call.
+        for change in self.changes.iter().map(Change::told) {
+            if !told.contains(&change) {
+                told.push(change);
+            }
+        }
         if self.turned.is_some() {
             told.push("a call's name may stand behind its arguments".to_owned());
         }

@@ -1,5 +1,7 @@
 //! Learning from responses that were written by hand, as models write them.
 
+mod tags;
+
 use std::sync::Arc;
 
 use super::{Recorded, Responses};

@@ -183,6 +183,11 @@ fn at_the_end(content: &FieldDocument) -> Option<String> {
 pub(super) fn end_of_turn(content: &FieldDocument) -> Option<String> {
     let close = content.close.as_ref()?.as_pattern();
     let ways = alternatives(&close).into_iter();
+    // A marker before it that models may write, and that counts behind others alone, need not be there.
+    let ways = ways.map(|way| match looks_around(&way) {
+        true => optional_beginning(&way).1.to_owned(),
+        false => way,
+    });
     let ways = ways.filter(|way| !looks_around(way));
     let ways = ways.map(|way| way.strip_suffix(AT_THE_END).unwrap_or(&way).to_owned());
     let (cut, mut ways): (Vec<String>, Vec<String>) = ways.partition(|way| way.contains("\\Z"));

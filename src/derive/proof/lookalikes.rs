@@ -8,12 +8,13 @@ use crate::derive::compare::slot;
 use crate::derive::evidence::finding::{Counterexample, Finding};
 use crate::derive::read::analysis::Analysis;
 use crate::derive::read::cut::Body;
+use crate::response_template::ResponseTemplate;
 
 /// Returns a finding with the markers that are taken for delimiters where a text only mentions them.
 pub(super) fn find(bench: &Bench<'_>) -> Option<Finding> {
     let mut found: Vec<(&'static str, Vec<String>)> = Vec::new();
     let mut smallest: Option<Counterexample> = None;
-    for marker in markers(bench.analysis) {
+    for marker in markers(bench.analysis, bench.template) {
         for (place, counterexample) in bench.judge.speaks_of(bench.subject(), &marker) {
             let quoted = crate::value::json::quote(&marker);
             match found.iter_mut().find(|(known, _)| *known == place) {
@@ -38,7 +39,7 @@ pub(super) fn find(bench: &Bench<'_>) -> Option<Finding> {
 }
 
 /// The markers by which a response is cut, as they are written.
-fn markers(analysis: &Analysis) -> Vec<String> {
+fn markers(analysis: &Analysis, template: &ResponseTemplate) -> Vec<String> {
     let mut markers: Vec<String> = Vec::new();
     let mut add = |marker: &str| {
         let marker = marker.trim();
@@ -69,6 +70,13 @@ fn markers(analysis: &Analysis) -> Vec<String> {
             add(&format!("{}{first}{then}", calls.call.0.trim()));
         }
     }
-    add(analysis.turn_end.marker());
+    // Where the content is what is left, each of the markers around it counts by itself.
+    if template.implicit().is_some() {
+        add(analysis.content.open.as_deref().unwrap_or_default());
+        let end = analysis.pieces.tokens(analysis.turn_end.marker());
+        end.into_iter().for_each(&mut add);
+    } else {
+        add(analysis.turn_end.marker());
+    }
     markers
 }

@@ -65,3 +65,58 @@ fn json_in_the_place_of_a_name_is_no_call() {
     let expected = "null {\"a\": \"so </call> b\"}".to_owned();
     assert_eq!(parsed(&template, said), (vec![expected], String::new()));
 }
+
+/// The first marker of a call may be missing where it is an envelope around the call. Where it only begins what opens one, a text has the rest of that.
+#[test]
+fn the_first_marker_of_a_call_may_be_missing_where_another_closes_it() {
+    let arguments = "{%- for k, v in c.function.arguments.items() -%}<k>{{ k }}</k><v>{{ v if v is string else v | tojson }}</v>{%- endfor -%}";
+    let enveloped = derived(&format!(
+        "<call><do={{{{ c.function.name }}}}>{arguments}</do></call>"
+    ));
+    let call = "<do=f><k>a</k><v>b</v></do></call>";
+    let expected = (vec!["null {\"a\": \"b\"}".to_owned()], String::new());
+    for before in ["<call>", ""] {
+        assert_eq!(
+            parsed(&enveloped, &format!("{before}{call}<end>")),
+            expected
+        );
+    }
+    let begun = derived(
+        "~~~assistant {{ c.function.name }}({%- for k, v in c.function.arguments.items() -%}{{ k }}={{ v | tojson }}{{ ', ' if not loop.last }}{%- endfor -%})~~~",
+    );
+    let said = "So the assistant f(a=\"b\") is meant.";
+    let none = (Vec::new(), said.to_owned());
+    assert_eq!(parsed(&begun, &format!("{said}<end>")), none);
+    let call = "~~~assistant f(a=\"b\")~~~<end>";
+    assert_eq!(parsed(&begun, call), expected);
+}
+
+/// An argument may have the name of a tag that the chat template writes itself.
+#[test]
+fn an_argument_may_be_named_as_a_tag_of_the_call() {
+    let template = derived(
+        "<tool><name>{{ c.function.name }}</name>{%- for k, v in c.function.arguments.items() -%}<{{ k }}>{{ v if v is string else v | tojson }}</{{ k }}>{%- endfor -%}</tool>",
+    );
+    let call = "<tool><name>f</name><city>Rome</city><name>Bob</name></tool><end>";
+    let expected = "null {\"city\": \"Rome\", \"name\": \"Bob\"}".to_owned();
+    assert_eq!(parsed(&template, call), (vec![expected], String::new()));
+}
+
+/// An engine keeps to itself what ends the turn, which may be a part of what closes a call.
+#[test]
+fn a_call_ends_without_what_ends_the_turn() {
+    let template = derived(
+        "{%- if not loop.first -%}<assistant>{%- endif -%}<call>{{ c.function | tojson }}</call>{%- if not loop.last -%}<end>{%- endif -%}",
+    );
+    let call = "<call>{\"name\": \"f\", \"arguments\": {\"a\": \"</call>\"}}</call>";
+    let expected = "null {\"a\": \"</call>\"}".to_owned();
+    for end in ["", "\n", "<end>"] {
+        assert_eq!(
+            parsed(&template, &format!("{call}{end}")),
+            (vec![expected.clone()], String::new()),
+            "{end:?}"
+        );
+    }
+    let two = parsed(&template, &format!("{call}<end><assistant>{call}"));
+    assert_eq!(two, (vec![expected.clone(), expected], String::new()));
+}
