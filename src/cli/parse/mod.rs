@@ -110,7 +110,7 @@ pub(crate) struct Args {
 
     /// Read the response to its end, and then parse it in chunks: words, random:SEED, 3 (characters), 3b (bytes), whole, or
     /// tokens:FILE (a tokenizer.json)
-    #[arg(long, value_name = "HOW", requires = "live", value_parser = chunks::chunking)]
+    #[arg(long, value_name = "HOW", requires = "live", value_parser = chunks::of_text)]
     chunks: Option<Chunking>,
 
     /// Ignore delimiters that begin inside a string of a `json` region; transformers closes the region there
