@@ -62,13 +62,26 @@ impl TokenLists {
                 None
             }
         });
-        let ids: Vec<i64> = match generation.as_ref().and_then(|all| all.get("eos_token_id")) {
-            Some(Value::Array(ids)) => ids.iter().filter_map(id).collect(),
-            Some(one) => id(one).into_iter().collect(),
-            None => Vec::new(),
+        if let Some(other) = generation.as_ref().filter(|all| all.as_object().is_none()) {
+            let kind = other.json_kind();
+            unread.push(format!(
+                "{GENERATION} is not read: it must be an object, not {kind}"
+            ));
+        }
+        let ids = match generation.as_ref().and_then(|all| all.get("eos_token_id")) {
+            Some(Value::Array(ids)) => ids.as_slice(),
+            None | Some(Value::Null) => &[],
+            Some(one) => std::slice::from_ref(one),
         };
         let mut end: Vec<String> = Vec::new();
-        for id in ids {
+        for value in ids {
+            let Some(id) = id(value) else {
+                unread.push(format!(
+                    "{GENERATION} has {} in its eos_token_id, which is no id of a token",
+                    json::to_string(value)
+                ));
+                continue;
+            };
             match all.iter().find(|token| token.id == Some(id)) {
                 Some(token) => end.push(token.text.clone()),
                 // Where nothing lists tokens, the configuration's own `eos_token` is the one that is meant.
@@ -248,6 +261,24 @@ mod tests {
             (&broken.special, &broken.end),
             (&nothing.special, &nothing.end)
         );
+        for (generation, told) in [
+            (
+                r#"{"eos_token_id": "abc"}"#,
+                "has \"abc\" in its eos_token_id",
+            ),
+            (r#"{"eos_token_id": [1, 2.5]}"#, "has 2.5 in its"),
+            (r#"{"eos_token_id": true}"#, "has true in its"),
+            ("[]", "it must be an object, not a list"),
+        ] {
+            let odd = beside(&[
+                ("tokenizer.json", TOKENIZER),
+                ("generation_config.json", generation),
+            ]);
+            assert_eq!(odd.unread.len(), 1, "{:?}", odd.unread);
+            assert!(odd.unread[0].contains(told), "{:?}", odd.unread);
+        }
+        let none = beside(&[("generation_config.json", r#"{"eos_token_id": null}"#)]);
+        assert_eq!(none, nothing);
         let cut = beside(&[("tokenizer.json", "{\"version\": ")]);
         assert!(cut.unread[0].starts_with("tokenizer.json is not read: it is not JSON"));
         // A tokenizer without added tokens, and one whose ids nothing lists.

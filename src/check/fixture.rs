@@ -90,6 +90,18 @@ enum Form {
 /// The file that makes a folder a fixture.
 pub(super) const RESPONSE: &str = "response.txt";
 
+/// A byte order mark, with which some editors begin a file. JSON is read over it; in a text it is a character.
+pub(super) const MARK: char = '\u{feff}';
+
+/// The files that no folder but a fixture's has. Conversations and tools may lie elsewhere, too.
+const OWN: [&str; 5] = [
+    "expected.json",
+    "error.json",
+    "unclaimed.json",
+    "prefix.txt",
+    "chunks.json",
+];
+
 const PARTS: [Part; 10] = [
     part("response", RESPONSE, Form::Text),
     part("expected", "expected.json", Form::Json),
@@ -124,6 +136,9 @@ impl Fixture {
                 Ok(bytes) => bytes,
                 Err(error) if error.kind() == io::ErrorKind::NotFound && part.file != RESPONSE => {
                     continue;
+                }
+                Err(error) if part.file == RESPONSE => {
+                    return Err(FixtureError::new(&path, no_response(&path, &error)));
                 }
                 Err(error) => return Err(FixtureError::io(&path, "read", &error)),
             };
@@ -341,6 +356,8 @@ impl ExpectedError {
 
 impl Form {
     fn parse(self, text: &str) -> Result<Value, Box<Diagnostic>> {
+        let body = text.strip_prefix(MARK).unwrap_or(text);
+        let begin = text.len() - body.len();
         let json = |text: &str, start: usize| {
             json::parse(text).map_err(|error| {
                 let at = start + error.offset();
@@ -350,11 +367,11 @@ impl Form {
         };
         match self {
             Self::Text => Ok(Value::from(text)),
-            Self::Json => json(text, 0),
+            Self::Json => json(body, begin),
             Self::Lines => {
                 let mut values = Vec::new();
-                let mut start = 0;
-                for line in text.split_inclusive('\n') {
+                let mut start = begin;
+                for line in body.split_inclusive('\n') {
                     if !line.trim().is_empty() {
                         values.push(json(line, start)?);
                     }
@@ -474,6 +491,28 @@ fn error_of(member: Member) -> Result<ExpectedError, WrongPart> {
     let (kind, field) = (text("kind")?, text("field")?);
     let kind = kind.ok_or_else(|| WrongPart::new(key, "`error` has no `kind`"))?;
     Ok(ExpectedError { kind, field })
+}
+
+/// Returns true if a folder was meant to be a fixture although there is no response in it.
+pub(super) fn lacks_response(folder: &Path) -> bool {
+    let response = folder.join(RESPONSE);
+    response.exists() || response.is_symlink() || OWN.iter().any(|file| folder.join(file).is_file())
+}
+
+/// The mistake that a fixture's response cannot be read, and what to do.
+fn no_response(path: &Path, error: &io::Error) -> Diagnostic {
+    let (message, hint) = match error.kind() {
+        _ if path.is_dir() => (
+            "this is a folder, and must be the file with the response".to_owned(),
+            "put what the model wrote into a file of that name; a fixture has no folders in it",
+        ),
+        io::ErrorKind::NotFound => (
+            "the fixture has no response: this file is not there".to_owned(),
+            "put what the model wrote into it, or remove the folder if it is no fixture",
+        ),
+        _ => return Diagnostic::error("unreadable", format!("cannot read it: {error}")),
+    };
+    Diagnostic::error("unreadable", message).with_hint(hint)
 }
 
 /// Refuses a file that is called like a part but is none: a misspelt one would go unread.

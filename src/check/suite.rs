@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::change::FileChange;
-use super::fixture::{Fixture, FixtureError, RESPONSE};
+use super::fixture::{Fixture, FixtureError, MARK, RESPONSE, lacks_response};
 use crate::diagnostic::Diagnostic;
 use crate::response_schema;
 use crate::response_template::config;
@@ -23,12 +23,13 @@ pub struct FixtureFile {
     pub name: String,
     /// The folder, or the `.jsonl` file.
     pub path: PathBuf,
-    /// For a line: its number, counted from one, and its text.
+    /// For a line: its number, counted from one, and its text. None for a folder, and for a `.jsonl` file that is not UTF-8.
     pub line: Option<(usize, String)>,
 }
 
 /// Every fixture at or below a path, in the order of the names: a fixture's folder, a `.jsonl` file, or a folder of such.
-/// Hidden folders and links are left out, and so are `.jsonl` files whose first line is no fixture.
+/// Hidden folders and links are left out, and so are `.jsonl` files whose first line is no fixture. A folder that was meant to be a
+/// fixture and has no response is one; that it has none is told where it is read, as is that a `.jsonl` file is not UTF-8.
 ///
 /// # Errors
 ///
@@ -45,13 +46,11 @@ pub fn find(path: &Path) -> Result<Vec<FixtureFile>, FixtureError> {
 
 fn folder(path: &Path, depth: usize, found: &mut Vec<FixtureFile>) -> Result<(), FixtureError> {
     if path.join(RESPONSE).is_file() {
-        found.push(FixtureFile {
-            name: path.display().to_string(),
-            path: path.to_owned(),
-            line: None,
-        });
+        found.push(FixtureFile::whole(path));
         return Ok(());
     }
+    let before = found.len();
+    let root = path;
     let entries = fs::read_dir(path).map_err(|error| FixtureError::io(path, "read", &error))?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
@@ -68,16 +67,28 @@ fn folder(path: &Path, depth: usize, found: &mut Vec<FixtureFile>) -> Result<(),
             lines(&path, found)?;
         }
     }
+    // What holds fixtures is none itself, whatever else lies in it.
+    if found.len() == before && lacks_response(root) {
+        found.push(FixtureFile::whole(root));
+    }
     Ok(())
 }
 
 /// Returns true if a `.jsonl` file that nobody named holds fixtures, as far as its first line tells.
 fn is_suite(path: &Path) -> bool {
-    let Ok(text) = fs::read_to_string(path) else {
+    let Ok(bytes) = fs::read(path) else {
         return false;
     };
-    let first = text.lines().find(|line| !line.trim().is_empty());
-    let members = first.and_then(|line| json::parse(line).ok());
+    let bytes = bytes.strip_prefix(MARK_BYTES).unwrap_or(&bytes);
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let Some(first) = lines.find(|line| !line.trim_ascii().is_empty()) else {
+        return false;
+    };
+    // Nobody can say of such a line that it is no fixture.
+    let Ok(first) = std::str::from_utf8(first) else {
+        return true;
+    };
+    let members = json::parse(first).ok();
     members.is_some_and(|members| {
         members
             .get("response")
@@ -87,8 +98,12 @@ fn is_suite(path: &Path) -> bool {
 }
 
 fn lines(path: &Path, found: &mut Vec<FixtureFile>) -> Result<(), FixtureError> {
-    let text = fs::read_to_string(path).map_err(|error| FixtureError::io(path, "read", &error))?;
-    for (index, line) in text.lines().enumerate() {
+    let bytes = fs::read(path).map_err(|error| FixtureError::io(path, "read", &error))?;
+    let Ok(text) = std::str::from_utf8(&bytes) else {
+        found.push(FixtureFile::whole(path));
+        return Ok(());
+    };
+    for (index, line) in unmarked(text).lines().enumerate() {
         if line.trim().is_empty() {
             continue;
         }
@@ -110,7 +125,21 @@ fn lines(path: &Path, found: &mut Vec<FixtureFile>) -> Result<(), FixtureError> 
     Ok(())
 }
 
+/// The text without a byte order mark.
+fn unmarked(text: &str) -> &str {
+    text.strip_prefix(MARK).unwrap_or(text)
+}
+
 impl FixtureFile {
+    /// A folder, or a `.jsonl` file that cannot be taken line by line.
+    fn whole(path: &Path) -> Self {
+        Self {
+            name: path.display().to_string(),
+            path: path.to_owned(),
+            line: None,
+        }
+    }
+
     /// Reads it.
     ///
     /// # Errors
@@ -118,7 +147,10 @@ impl FixtureFile {
     /// As [`Fixture::read`].
     pub fn read(&self) -> Result<Fixture, FixtureError> {
         let Some((number, line)) = &self.line else {
-            return Fixture::read(&self.path);
+            return match self.path.is_file() {
+                true => Err(not_utf8(&self.path)),
+                false => Fixture::read(&self.path),
+            };
         };
         let wrong = |message: String| {
             let message = format!("line {number}: {message}");
@@ -143,11 +175,34 @@ impl FixtureFile {
     /// The file in which its response stands.
     pub fn file(&self) -> PathBuf {
         match self.line {
-            Some(_) => self.path.clone(),
-            None => self.path.join(RESPONSE),
+            None if !self.path.is_file() => self.path.join(RESPONSE),
+            _ => self.path.clone(),
         }
     }
 }
+
+/// The mistake of a suite that is not UTF-8, with the line.
+fn not_utf8(path: &Path) -> FixtureError {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) => return FixtureError::io(path, "read", &error),
+    };
+    let at = match std::str::from_utf8(&bytes) {
+        Err(error) => error.valid_up_to(),
+        // Somebody mended it meanwhile.
+        Ok(_) => bytes.len(),
+    };
+    let line = bytes[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+    let message =
+        format!("invalid UTF-8 at byte {at}, in line {line}: none of its fixtures is checked");
+    let diagnostic = Diagnostic::error("invalid-utf8", message).with_hint(
+        "JSON is UTF-8; a response that ends inside a character is recorded up to that character",
+    );
+    FixtureError::new(path, diagnostic)
+}
+
+/// A byte order mark as it stands in a file.
+const MARK_BYTES: &[u8] = "\u{feff}".as_bytes();
 
 /// The ending of a suite's name.
 const SUITE: &str = "jsonl";
@@ -173,7 +228,7 @@ pub fn additions<'n>(
         Err(error) => return Err(FixtureError::io(path, "read", &error)),
     };
     let mut text = before.clone().unwrap_or_default();
-    let there: Vec<Option<Value>> = text
+    let there: Vec<Option<Value>> = unmarked(&text)
         .lines()
         .map(|line| json::parse(line).ok()?.get("name").cloned())
         .collect();
@@ -242,6 +297,9 @@ fn with_lines(text: &str, lines: &HashMap<usize, String>) -> String {
     for (index, line) in text.split_inclusive('\n').enumerate() {
         match lines.get(&(index + 1)) {
             Some(new) => {
+                if line.starts_with(MARK) {
+                    written.push(MARK);
+                }
                 written.push_str(new);
                 written.push_str(&line[line.trim_end_matches(['\r', '\n']).len()..]);
             }

@@ -132,7 +132,7 @@ struct FolderContents {
 impl FolderContents {
     fn of(root: &Path) -> Result<Self, Problem> {
         let mut found = Vec::new();
-        project::response_templates(root, &mut found)?;
+        project::response_templates(root, false, &mut found)?;
         let mut seen = Self::default();
         let below = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_owned();
         seen.response_templates = found.iter().map(|path| below(path)).collect();

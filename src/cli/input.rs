@@ -171,7 +171,11 @@ impl MaxText {
 
 /// A JSON document and its text.
 pub(crate) fn read_json(path: &Path) -> Result<(Value, String), Problem> {
-    let text = read_text(path)?;
+    let mut text = read_text(path)?;
+    // Some editors begin a file with a byte order mark.
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
+    }
     match json::parse(&text) {
         Ok(value) => Ok((value, text)),
         Err(error) => Err(not_json(&name(path), text, &error)),

@@ -1,6 +1,6 @@
 //! `obverse new`: the fixtures that a response template should have.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use obverse::check::{self, Fixture};
@@ -16,7 +16,7 @@ use super::shape::ShapeArgs;
 use super::status::Status;
 use super::stop::Stop;
 use super::template::{self, Opened};
-use super::{input, near, output, project, wire};
+use super::{escape, input, near, output, project, wire};
 
 /// Scaffold the fixtures that a response template should have
 ///
@@ -26,8 +26,7 @@ use super::{input, near, output, project, wire};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The response templates' names in obverse.toml: their files' without the extension. With --template a name may be given, which
-    /// becomes the name of the folder below fixtures
-    #[arg(required_unless_present_any = ["all", "template"])]
+    /// becomes the name of the folder below fixtures, where obverse.toml does not say the place
     names: Vec<String>,
 
     /// Every response template that obverse.toml names
@@ -55,6 +54,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     if args.names.len() > 1 && (args.template.is_some() || args.to.is_some()) {
         let message = "--template and --to are for one name at a time";
         return Err(Problem::failed("usage", message).into());
+    }
+    if args.names.is_empty() && !args.all && args.template.is_none() {
+        let message = "no response template is given";
+        let hint = "give the names that they have in obverse.toml, --all for all of them, or the file of one with --template";
+        return Err(Problem::failed("usage", message).with_hint(hint).into());
     }
     let named = workspace.response_templates();
     if args.all && named.is_empty() {
@@ -116,27 +120,7 @@ fn of_template(
         }
         None => Vec::new(),
     };
-    let place = args
-        .to
-        .clone()
-        .or_else(|| workspace.project.as_ref()?.fixture_place(path))
-        .unwrap_or_else(|| {
-            // The fixtures of a model lie in its folder, where `check` finds them to be the model's.
-            if path
-                .file_name()
-                .is_some_and(|file| file == template::CONFIG)
-            {
-                return path.with_file_name("fixtures");
-            }
-            // A response template that was given may be called anything.
-            let given = args.template.as_ref().and(args.names.first());
-            let name = match given {
-                Some(name) => Some(Path::new(name)),
-                None => path.file_stem().map(Path::new),
-            };
-            Path::new("fixtures").join(name.unwrap_or(Path::new("")))
-        });
-    let place = project::shown(&place);
+    let place = project::shown(&place(args, path, workspace)?);
     let mut made: Vec<(&'static str, Fixture)> = Vec::new();
     for scaffold in check::scaffold(&Arc::new(loaded.template), &cases) {
         match scaffold.fixture {
@@ -170,6 +154,57 @@ fn of_template(
         output::tell(&to_fill(&place));
     }
     Ok(())
+}
+
+/// Where the fixtures of a response template are made.
+fn place(args: &Args, path: &Path, workspace: &Workspace<'_>) -> Result<PathBuf, Problem> {
+    if let Some(place) = &args.to {
+        return Ok(place.clone());
+    }
+    // A response template that was given may be called anything.
+    let given = args.template.as_ref().and(args.names.first());
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy());
+    let is_model = path
+        .file_name()
+        .is_some_and(|file| file == template::CONFIG);
+    let project = workspace.project.as_ref();
+    let said = match project.and_then(|project| project.fixture_place(path)) {
+        Some(place) => Some((place, "obverse.toml says that they belong")),
+        // The fixtures of a model lie in its folder, where `check` finds them to be the model's.
+        None if is_model => {
+            let place = path.with_file_name("fixtures");
+            Some((place, "the fixtures of a model belong"))
+        }
+        None => None,
+    };
+    if let Some((place, why)) = said {
+        let other = given.filter(|name| Some(name.as_str()) != stem.as_deref() && !is_model);
+        let Some(name) = other else {
+            return Ok(place);
+        };
+        let shown = input::name(&project::shown(&place));
+        let message = format!(
+            "the fixtures are not made below `{}`: {why} in {shown}",
+            escape::line(name)
+        );
+        return Err(Problem::failed("usage", message)
+            .with_hint("leave the name out, or say another place with --to"));
+    }
+    let Some(name) = given else {
+        return Ok(Path::new("fixtures").join(stem.as_deref().unwrap_or_default()));
+    };
+    let mut steps = Path::new(name).components();
+    let is_below = !name.is_empty() && steps.all(|step| matches!(step, Component::Normal(_)));
+    if !is_below {
+        let message = format!(
+            "`{}` is no name of a folder below fixtures",
+            escape::line(name)
+        );
+        return Err(
+            Problem::failed("usage", message).with_hint("--to PATH makes them in any folder")
+        );
+    }
+    Ok(Path::new("fixtures").join(name))
 }
 
 /// How fixtures are filled in that no chat template shows.

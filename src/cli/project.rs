@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use obverse::chat_template::{ChatTemplateSource, Clock};
 use obverse::check::FixtureFile;
 use obverse::project::Project;
+use obverse::response_schema;
 use obverse::response_template::{Engine, config};
 use obverse::value::{Value, json};
 
@@ -214,8 +215,12 @@ pub(crate) fn fixture_name(found: &FixtureFile) -> String {
 }
 
 /// The response templates in a folder, as far as a look at each JSON file tells. A file that is broken is among them if its text speaks of what they have;
-/// of any other that is not JSON it is told that it is passed over.
-pub(crate) fn response_templates(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Problem> {
+/// of any other that is not JSON it is told that it is passed over. With `schemas` response schemas are among them.
+pub(crate) fn response_templates(
+    folder: &Path,
+    schemas: bool,
+    found: &mut Vec<PathBuf>,
+) -> Result<(), Problem> {
     let entries = std::fs::read_dir(folder).map_err(|error| input::unreadable(folder, &error))?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
@@ -225,11 +230,11 @@ pub(crate) fn response_templates(folder: &Path, found: &mut Vec<PathBuf>) -> Res
             .is_some_and(|name| name.to_string_lossy().starts_with('.'));
         let link = path.is_symlink();
         if path.is_dir() && !hidden && !link {
-            response_templates(&path, found)?;
+            response_templates(&path, schemas, found)?;
         } else if path
             .extension()
             .is_some_and(|extension| extension == "json")
-            && is_response_template(&path)
+            && is_response_template(&path, schemas)
         {
             found.push(path);
         }
@@ -245,8 +250,16 @@ const KEYS: [&str; 4] = [
     "fields",
 ];
 
+/// Returns true if a document is a response schema, and not any JSON Schema: nothing but patterns and parsers reads a response.
+fn is_response_schema(value: &Value, text: &str) -> bool {
+    let reads = ["\"x-regex", "\"x-parser"]
+        .iter()
+        .any(|key| text.contains(key));
+    reads && value.get("$schema").is_none() && response_schema::is_schema(value)
+}
+
 /// Returns true if the file is a response template or holds one, or is broken and may have been meant as one.
-fn is_response_template(path: &Path) -> bool {
+fn is_response_template(path: &Path, schemas: bool) -> bool {
     let Ok(bytes) = std::fs::read(path) else {
         return false;
     };
@@ -262,5 +275,7 @@ fn is_response_template(path: &Path) -> bool {
         return is_meant;
     };
     let has = |key: &str| value.get(key).is_some_and(|value| *value != Value::Null);
-    has(config::KEY) || (has("fields") && (has("start_anchor") || has("start_anchor_pattern")))
+    has(config::KEY)
+        || (has("fields") && (has("start_anchor") || has("start_anchor_pattern")))
+        || (schemas && (has(response_schema::KEY) || is_response_schema(&value, &text)))
 }

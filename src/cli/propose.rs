@@ -50,7 +50,7 @@ pub(crate) struct Args {
     out_dir: PathBuf,
 
     /// The model on the Hub, where SOURCE is not its name
-    #[arg(long, value_name = "ORG/MODEL")]
+    #[arg(long, value_name = "ORG/MODEL", value_parser = model_name)]
     model: Option<String>,
 
     /// Keep to what ENGINE takes: transformers, vllm or sglang; may be given several times
@@ -72,6 +72,12 @@ const EXAMPLES: &str = "\
 Examples:
   obverse propose org/model                       from the Hub, or from its cache
   obverse propose models/kite --model org/kite    from a folder";
+
+/// The name of a model, without a revision: the request is made to the one that SOURCE names.
+fn model_name(text: &str) -> Result<String, String> {
+    let id = ModelId::from_str(text).map_err(|error| error.to_string())?;
+    Ok(id.repo().to_owned())
+}
 
 /// Derives, and writes the folder.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
@@ -335,8 +341,10 @@ impl Request<'_> {
         }
         if let (Some(reason), Some(first)) = (reason, others.first()) {
             sentences.push(format!(
-                "The parser of {} takes less than the format has, and not this one ({}); `obverse derive --for {first}` writes one that it takes.",
+                "{} of {} {} less than the format has, and not this one ({}); `obverse derive --for {first}` writes one that {first} takes.",
+                if others.len() == 1 { "The parser" } else { "The parsers" },
                 names(&others),
+                if others.len() == 1 { "takes" } else { "take" },
                 prose(&escape::line(&reason.message))
             ));
         }

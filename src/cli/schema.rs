@@ -75,6 +75,8 @@ enum Of {
     Session,
     /// The page of a code, as explain --format json writes it, or those of several
     Explanation,
+    /// Failure of a verb, as --format json writes it in the place of a result
+    Failure,
 }
 
 impl Of {
@@ -111,6 +113,7 @@ impl Of {
             Self::Annotation => include_str!("../../schemas/annotation.json"),
             Self::Session => include_str!("../../schemas/session.json"),
             Self::Explanation => include_str!("../../schemas/explanation.json"),
+            Self::Failure => include_str!("../../schemas/failure.json"),
         }
     }
 }

@@ -68,7 +68,7 @@ impl SourceArgs {
     fn load_any(&self, path: &Path, folder: Option<&Path>) -> Result<Opened, Problem> {
         let loaded = if input::is_stdin(path) {
             let text = input::read_text(path)?;
-            chat_template::from_text("stdin", &text)
+            chat_template::from_text(STDIN, &text)
         } else {
             chat_template::load(folder.unwrap_or(path))
         };
@@ -84,7 +84,7 @@ impl SourceArgs {
 
     /// The chat template that is this text, which was read from standard input.
     pub(crate) fn text(&self, path: &Path, text: &str) -> Result<Opened, Problem> {
-        self.opened(chat_template::from_text("stdin", text), path, None)?
+        self.opened(chat_template::from_text(STDIN, text), path, None)?
             .whole()
     }
 
@@ -182,9 +182,16 @@ impl Opened {
                 || path.to_string(),
                 |(name, _)| in_file(&path.to_string(), name),
             );
+        let name = match name == STDIN {
+            true => input::name(Path::new("-")),
+            false => name,
+        };
         Document::new(name, template.source())
     }
 }
+
+/// The name of a chat template from standard input.
+const STDIN: &str = "stdin";
 
 fn in_file(path: &str, template: &str) -> String {
     format!("{path} (chat template `{template}`)")
@@ -355,7 +362,7 @@ pub(crate) fn misnamed(path: &Path) -> Option<Problem> {
     let is_model = |text: &str| text.parse::<ModelId>().is_ok();
     let text = path
         .to_str()
-        .filter(|text| !is_model(text) && !path.exists())?;
+        .filter(|text| !is_model(text) && !path.exists() && !path.is_symlink())?;
     let is_file = path.extension().is_some_and(|extension| {
         ["jinja", "json", "gguf", "txt", "j2"].contains(&extension.to_string_lossy().as_ref())
     });
@@ -387,6 +394,15 @@ fn has_gguf(files: &[String]) -> bool {
 
 pub(crate) fn load_problem(error: &LoadError) -> Problem {
     match error {
+        LoadError::Unreadable { path, .. } if path.is_symlink() && !path.exists() => {
+            let target = std::fs::read_link(path).unwrap_or_default();
+            let message = format!(
+                "cannot read {}: it is a symbolic link to {}, which is not there",
+                input::name(path),
+                input::name(&target)
+            );
+            Problem::failed("unreadable", message)
+        }
         LoadError::Unreadable { path, reason } => misnamed(path).unwrap_or_else(|| {
             let message = format!("cannot read {}: {reason}", input::name(path));
             Problem::failed("unreadable", message)
@@ -437,7 +453,9 @@ pub(crate) fn load_problem(error: &LoadError) -> Problem {
             let is_file = path
                 .extension()
                 .is_some_and(|extension| extension == "jinja");
-            let shown = if is_file || path_name == "stdin" {
+            let shown = if path_name == STDIN {
+                input::name(Path::new("-"))
+            } else if is_file {
                 path_name
             } else {
                 in_file(&path_name, name)

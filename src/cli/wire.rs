@@ -77,8 +77,9 @@ pub(crate) fn members(line: &[u8]) -> Result<Map, Map> {
         );
         answer
     })?;
-    let value = json::parse(text).map_err(|found| {
-        let at = found.offset();
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let value = json::parse(body).map_err(|found| {
+        let at = text.len() - body.len() + found.offset();
         let message = format!("the line is not JSON: {} at byte {at}", found.message());
         let mut answer = error("input", &message);
         answer.insert("span".to_owned(), span(at..at));

@@ -52,6 +52,25 @@ impl Utf8Decoder {
         Ok(String::from_utf8(text).unwrap_or_default())
     }
 
+    /// The text before the byte that [`push`](Self::push) has refused; nothing of it was returned.
+    ///
+    /// ```
+    /// use obverse::parser::Utf8Decoder;
+    /// let mut decoder = Utf8Decoder::default();
+    /// assert!(decoder.push(b"abc\xff").is_err());
+    /// assert_eq!(decoder.before_error(), "abc");
+    /// ```
+    pub fn before_error(&self) -> &str {
+        match std::str::from_utf8(&self.pending) {
+            Ok(text) => text,
+            // Validated up to there.
+            Err(error) => {
+                let valid = &self.pending[..error.valid_up_to()];
+                std::str::from_utf8(valid).unwrap_or_default()
+            }
+        }
+    }
+
     /// Ends the input.
     ///
     /// # Errors

@@ -50,6 +50,8 @@ fn a_template_is_derived_and_proved() {
     "#);
     let stdin = bench.run_with("derive -", CHAT);
     assert_eq!((stdin.status, stdin.stdout), (0, run.stdout));
+    let empty = bench.run_with("derive -", "");
+    assert!(empty.stderr.contains("--> <stdin>"), "{empty}");
 }
 
 #[test]

@@ -549,6 +549,26 @@ fn a_report_replaces_nothing_that_is_protected() {
     assert!(!bench.read("report.txt").contains('\u{1b}'));
 }
 
+/// A response schema may stand wherever a response template is taken; any other JSON Schema is none.
+#[test]
+fn a_response_schema_in_a_folder_is_linted() {
+    let schema =
+        r#"{"type": "object", "properties": {"content": {"type": "string", "x-regex": "^(.*"}}}"#;
+    let bench = Bench::new()
+        .file("mixed/template.json", Bench::new().read("template.json"))
+        .file("mixed/schema.json", schema)
+        .file(
+            "mixed/other.json",
+            r#"{"type": "object", "properties": {"a": {"type": "string"}}}"#,
+        );
+    let alone = bench.run("lint mixed/schema.json --format concise");
+    assert_eq!(alone.status, 1, "{alone}");
+    let run = bench.run("lint mixed --format concise");
+    assert_eq!(run.status, 1, "{run}");
+    assert!(run.stdout.contains(&alone.stdout), "{run}");
+    assert!(!run.stdout.contains("other.json"), "{run}");
+}
+
 #[test]
 fn models_further_down_are_told_with_their_command() {
     let config = r#"{"tokenizer_class": "T", "chat_template": "x"}"#;

@@ -8,6 +8,7 @@ mod debug;
 mod derive;
 #[cfg(feature = "http")]
 mod fetch;
+mod fixtures;
 mod grammar;
 mod html;
 mod hub;

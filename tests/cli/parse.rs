@@ -631,6 +631,29 @@ fn broken_regions_are_events_too() {
     "#);
 }
 
+/// What closes the region counts only before something else, so that the response tells that it does not parse.
+#[test]
+fn a_broken_region_of_the_prefix_is_not_shown_in_the_response() {
+    let template = TEMPLATE.replace(
+        "\"close\": \"</call>\"",
+        "\"close_pattern\": \"</call>(?=[A-Z])\"",
+    );
+    assert_ne!(template, TEMPLATE);
+    let bench = Bench::new().file("ahead.json", template);
+    let run = bench.run_all(
+        &[
+            "parse",
+            "ahead.json",
+            "--prefix",
+            "<assistant><call>[</call>",
+        ],
+        "Hi",
+    );
+    assert_eq!(run.status, 1, "{run}");
+    assert!(run.stderr.contains("--> the prefix"), "{run}");
+    assert!(!run.stderr.contains("bytes 0 to 0"), "{run}");
+}
+
 #[test]
 fn a_prefix_with_a_broken_region_is_an_error() {
     let bench = Bench::new();
@@ -663,7 +686,6 @@ fn a_prefix_with_a_broken_region_is_an_error() {
     --- stderr
     error[json]: field 'tool_calls': the region is not JSON: expected a value
     --> the prefix
-     = note: field `tool_calls`, bytes 0 to 0
      = note: raw text: [
      = help: where such a region may be plain text, content_args.allow_non_json takes it
     "#);

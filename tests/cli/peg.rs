@@ -46,6 +46,25 @@ fn the_exit_status_says_if_the_text_matches() {
     }
 }
 
+/// Without a start anchor all of the prefix is read, and what does not match there is not shown in the response.
+#[test]
+fn a_prefix_that_does_not_match_is_told_as_that() {
+    let grammar = r#"{"peg": 1, "root": {"sequence": [{"literal": "<t>"}, {"tag": "content", "of": {"until": "<c>"}}, "end"]}, "message": {}}"#;
+    let bench = bench().file("bare.json", grammar);
+    let run = bench.run_with("parse bare.json --prefix SYSTEM", "<t>Hi");
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    for told in [
+        "--> the prefix",
+        "give what the prompt has begun of the message alone",
+    ] {
+        assert!(run.stderr.contains(told), "{told}: {}", run.stderr);
+    }
+    assert!(!run.stderr.contains("<stdin>"), "{}", run.stderr);
+    assert_eq!(bench.run_with("parse bare.json", "<t>Hi").status, 0);
+    let inside = bench.run_with("parse bare.json --prefix <t>", "Hi<c>");
+    assert!(inside.stderr.contains("<stdin>"), "{}", inside.stderr);
+}
+
 #[test]
 fn the_document_for_programs() {
     let run = bench().run_with("peg grammar.json - --format json", "Yes.<c>f:{'a': 1}</d>");

@@ -44,8 +44,8 @@ fn a_folder_has_all_that_a_pull_request_needs() {
     let text = bench.read("out/PULL_REQUEST.md");
     for part in [
         "# Add a response template\n\n`tokenizer_config.json` gets a `response_template`",
-        "a message with `content`. The parser of vllm and sglang takes less than the format has, and not this one (vllm",
-        "`obverse derive --for vllm` writes one that it takes. Nothing else in the file changes.",
+        "a message with `content`. The parsers of vllm and sglang take less than the format has, and not this one (vllm",
+        "`obverse derive --for vllm` writes one that vllm takes. Nothing else in the file changes.",
         "\"start_anchor\": \"<assistant>\"",
         "| kind of message | tried | came back |\n|---|--:|--:|\n| content |",
         "AutoTokenizer.from_pretrained('org/kite', revision=\"refs/pr/N\")",

@@ -71,6 +71,14 @@ fn what_does_not_fit_says_where() {
         run.stderr
     );
     assert_eq!(parsed(&run.stdout)["messages"][0]["content"], "one");
+    // What was read to its end is there, whatever follows.
+    for text in ["<user>one</user><bogus>", "<user>one</user><assist"] {
+        let run = bench.run_with("read talk.jinja", text);
+        assert_eq!(run.status, 1, "{}", run.stderr);
+        let read = parsed(&run.stdout);
+        assert_eq!(read["messages"][0]["content"], "one", "{text}");
+        assert_eq!(read["messages"][1], serde_json::Value::Null, "{text}");
+    }
 }
 
 #[test]

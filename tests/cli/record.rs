@@ -186,6 +186,15 @@ fn a_suite_gets_another_line() {
     assert_eq!(run.status, 0, "{run}");
     assert_eq!(bench.read(suite).lines().count(), 2);
     assert_eq!(bench.read("before"), format!("{line}\n"));
+    let replaced = record(
+        &bench,
+        &[suite, "--name", "typed", "--force"],
+        "Ho</assistant>",
+    );
+    assert_eq!(replaced.status, 0, "{replaced}");
+    let lines = bench.read(suite);
+    assert_eq!(lines.lines().next(), Some(&*line.replace("Hi", "Ho")));
+    assert_eq!(lines.lines().count(), 2);
 }
 
 #[test]
@@ -201,6 +210,14 @@ fn what_breaks_off_is_recorded_as_far_as_it_came() {
         "{run}"
     );
     assert_eq!(bench.read("fixtures/chat/cut/response.txt"), "Hi ");
+    // So is what came together with a byte that is no text.
+    let run = bench.run_with("record fixtures/chat/odd", b"Hi\xff there");
+    assert_eq!(run.status, 1, "{run}");
+    assert!(
+        run.stderr.contains("it broke off: invalid UTF-8 at byte 2"),
+        "{run}"
+    );
+    assert_eq!(bench.read("fixtures/chat/odd/response.txt"), "Hi");
     assert_eq!(bench.run("check --no-derive").status, 0);
 }
 

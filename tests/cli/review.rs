@@ -140,6 +140,17 @@ fn on_a_terminal_each_change_is_taken_or_left_with_a_key() {
         (before, stale)
     );
     assert_ne!(bench.read("fixtures/chat/plain/expected.json"), "{}\n");
+    // What cannot be written is left, and the rest is taken.
+    let fixture = bench.path("suite.jsonl");
+    let mut permissions = std::fs::metadata(&fixture).expect("a file").permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&fixture, permissions.clone()).expect("a file");
+    let (status, shown) = typed(&bench, "nay");
+    assert_eq!(status, 1, "{shown}");
+    assert!(shown.contains("left: suite.jsonl is read-only"), "{shown}");
+    #[allow(clippy::permissions_set_readonly_false)]
+    permissions.set_readonly(false);
+    std::fs::set_permissions(&fixture, permissions).expect("a file");
     let (status, shown) = typed(&bench, "ay");
     assert_eq!(status, 0, "{shown}");
     assert_eq!(bench.run("check").status, 0);

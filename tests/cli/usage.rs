@@ -384,7 +384,7 @@ fn what_is_told_to_people_is_told_to_programs() {
             .status,
         2
     );
-    let made = read(bench.run("new x --template derived/chat.json --format json"));
+    let made = read(bench.run("new chat --template derived/chat.json --format json"));
     assert_eq!(made["fixtures"][0]["status"], "to_fill", "{made}");
     let schema = |name: &str| read(bench.run(&format!("schema {name}")));
     assert_eq!(mismatch(&schema("new"), &made), None);

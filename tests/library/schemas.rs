@@ -511,6 +511,12 @@ fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
             r#"{"written": "obverse.toml", "templates": []}"#,
             false,
         ),
+        (
+            "failure",
+            r#"{"error": {"kind": "usage", "message": "m", "hint": "h"}}"#,
+            true,
+        ),
+        ("failure", r#"{"error": "usage"}"#, false),
         ("hub-list", HUB_LIST, true),
         (
             "hub-list",

@@ -83,6 +83,8 @@ fn a_live_response_is_shown_as_it_arrives() {
     assert!(title(&mut bench).contains("byte 27/27"));
     bench.take(Incoming::Ended(None));
     assert!(title(&mut bench).contains("end byte 27/27"));
+    // It stays cut as it arrived.
+    assert!(title(&mut bench).contains("recorded"));
     assert!(pane(&mut bench, 4).contains("content \"Hi!\""));
     press(&mut bench, "g<right>");
     assert!(title(&mut bench).contains("chunk 1/"));

@@ -55,7 +55,7 @@ pub(crate) struct Args {
     seed: u64,
 
     /// Tell which took longest, on standard error
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "10")]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "10", value_parser = slowest)]
     slowest: Option<usize>,
 
     /// Check, and check again what a file belongs to whenever it changes, until Ctrl-C
@@ -92,6 +92,13 @@ impl Args {
             subject.loaded.is_none() || self.selection.derives(subject) || self.reference.is_asked()
         })
     }
+}
+
+fn slowest(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| {
+        "expected how many are told; paths stand before --slowest, or it is written --slowest=N"
+            .to_owned()
+    })
 }
 
 /// Checks.

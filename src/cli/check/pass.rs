@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use obverse::check::{self, Fixture, FixtureFile};
+use obverse::check::{self, FileChange, Fixture, FixtureFile};
 
 use super::Args;
 use super::subject::Subjects;
@@ -105,15 +105,13 @@ impl Pass<'_> {
             Ok(()) | Err(Halt::FirstFailure) => {}
         }
         let changes = check::changes(&changed).map_err(|error| input::fixture_problem(&error))?;
-        for change in &changes {
-            apply(change)?;
-        }
-        if !changed.is_empty() {
-            output::tell(&format!("recorded {}\n", count(changed.len(), "fixture")));
-        }
+        let unwritten = record(&changed, &changes);
         let checked = times.len();
         tell_slowest(args, times);
         let summary = report.finish()?;
+        if unwritten {
+            return Ok(Status::Failed);
+        }
         if args.report.format == Format::Human && summary.status() == Status::Done {
             let well = match summary.warnings {
                 0 => "all well",
@@ -123,6 +121,32 @@ impl Pass<'_> {
         }
         Ok(summary.status())
     }
+}
+
+/// Writes what is to be recorded, and tells how much of it was. Returns true if some of it could not be written, which keeps the
+/// rest from nothing.
+fn record(changed: &[(FixtureFile, Fixture)], changes: &[FileChange]) -> bool {
+    let mut failed: Vec<&FileChange> = Vec::new();
+    for change in changes {
+        if let Err(problem) = apply(change) {
+            problem.show();
+            failed.push(change);
+        }
+    }
+    let is_whole = |(found, _): &&(FixtureFile, Fixture)| {
+        !failed
+            .iter()
+            .any(|change| change.path.starts_with(&found.path))
+    };
+    let recorded = changed.iter().filter(is_whole).count();
+    if !changed.is_empty() {
+        let left = match changed.len() - recorded {
+            0 => String::new(),
+            left => format!(", and {left} not"),
+        };
+        output::tell(&format!("recorded {}{left}\n", count(recorded, "fixture")));
+    }
+    !failed.is_empty()
 }
 
 fn tell_slowest(args: &Args, mut times: Vec<(String, Duration)>) {

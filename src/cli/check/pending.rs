@@ -298,10 +298,12 @@ impl Pending {
                 .exists()
                 .then(|| input::read_text(&change.path))
                 .transpose()?;
+            let unmarked = |text| str::strip_prefix(text, '\u{feff}').unwrap_or(text);
             let is_same = match &self.line {
                 None => now == change.before,
                 Some((found, _)) => found.line.as_ref().is_some_and(|(number, line)| {
-                    now.as_deref().and_then(|text| text.lines().nth(number - 1)) == Some(line)
+                    let now = now.as_deref().map(unmarked);
+                    now.and_then(|text| text.lines().nth(number - 1)) == Some(line)
                 }),
             };
             if !is_same {

@@ -4,6 +4,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
+use obverse::check::is_suite_path;
 use obverse::derive;
 use obverse::diagnostic::Diagnostic;
 use obverse::response_template::Engine;
@@ -26,7 +27,7 @@ pub(crate) struct Selection {
     filter: Vec<String>,
 
     /// How many threads to use; all cores by default
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = jobs)]
     pub(super) jobs: Option<NonZero<usize>>,
 
     /// Do not derive the response templates again
@@ -74,14 +75,21 @@ impl Selection {
             tasks.retain(|task| filter.is_match(subjects.name(task)));
         }
         if tasks.is_empty() {
-            return Err(self.nothing(workspace));
+            return Err(self.nothing(workspace, &subjects));
         }
         Ok(Selected { subjects, tasks })
     }
 
     /// That there is nothing to look at, and what can be done.
-    fn nothing(&self, workspace: &Workspace<'_>) -> Problem {
-        match self.paths.iter().find(|path| template::is_source(path)) {
+    fn nothing(&self, workspace: &Workspace<'_>, subjects: &Subjects) -> Problem {
+        if self.no_derive && subjects.all.iter().any(|subject| subject.chat.is_some()) {
+            let message = "there is nothing to check: there are no fixtures, and --no-derive leaves out all that is checked without them";
+            return Problem::failed("usage", message).with_hint(
+                "`obverse new` makes fixtures, `obverse new --all` those of all response templates; or leave out --no-derive",
+            );
+        }
+        let is_source = |path: &&PathBuf| template::is_source(path) && !is_suite_path(path);
+        match self.paths.iter().find(is_source) {
             Some(path) => {
                 let message =
                     "there is a chat template, and no response template that could be checked";
@@ -159,6 +167,11 @@ fn no_match(globs: &[String], names: &[String]) -> Problem {
         }
     };
     Problem::failed("usage", message).with_hint(hint)
+}
+
+fn jobs(text: &str) -> Result<NonZero<usize>, String> {
+    text.parse()
+        .map_err(|_| "expected a number of threads, from 1 on".to_owned())
 }
 
 fn filter(globs: &[String]) -> Result<Option<GlobSet>, Problem> {

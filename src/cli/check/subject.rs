@@ -122,6 +122,7 @@ impl Subjects {
                     }
                 }
             }
+            refuse_part(path)?;
             let is_template = path
                 .extension()
                 .is_some_and(|extension| extension == "json");
@@ -237,6 +238,26 @@ impl Subjects {
     }
 }
 
+/// Fails if a file was named that is a part of a fixture: it is no response template, whatever it ends in.
+fn refuse_part(path: &Path) -> Result<(), Problem> {
+    let is_part = Fixture::files().any(|part| path.file_name().is_some_and(|file| file == part));
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if !is_part || !path.is_file() || !folder.join("response.txt").is_file() {
+        return Ok(());
+    }
+    let name = input::name(path);
+    let message = "there is no fixture in it: it is a part of one";
+    let hint = format!(
+        "give the folder that it lies in: `obverse check {}`",
+        as_argument(folder)
+    );
+    let found = Diagnostic::error("wrong-part", message).with_hint(hint);
+    Err(Problem::of(found).about(Document { name, text: None }))
+}
+
 /// Fails if a file was named in which there is no fixture. That is told once, and not for each of its lines.
 fn refuse_no_suite(path: &Path) -> Result<(), Problem> {
     let is_model = path.extension().is_some_and(|end| end == "gguf");
@@ -246,9 +267,17 @@ fn refuse_no_suite(path: &Path) -> Result<(), Problem> {
         return Ok(());
     }
     // A line that is a JSON object makes the file a suite, whose lines are looked at where they are checked.
-    let is_object = |line: String| matches!(json::parse(&line), Ok(Value::Object(_)));
-    let lines = BufReader::new(input::open(path)?).lines();
-    if !is_model && lines.map_while(Result::ok).any(is_object) {
+    let is_object = |line: &String| {
+        let line = line.strip_prefix('\u{feff}').unwrap_or(line);
+        matches!(json::parse(line), Ok(Value::Object(_)))
+    };
+    let mut lines = BufReader::new(input::open(path)?).lines();
+    // So does one that is not UTF-8, which is told there.
+    let takes = |line: Result<String, _>| match line {
+        Ok(line) => is_object(&line),
+        Err(_) => check::is_suite_path(path),
+    };
+    if !is_model && lines.any(takes) {
         return Ok(());
     }
     let text = match is_model {
@@ -297,5 +326,7 @@ fn placed(found: Vec<FixtureFile>, owned: &[(PathBuf, PathBuf)]) -> Vec<Placed> 
             };
             (found, template)
         })
+        // Where nothing says that it is a fixture, a folder without a response may be anything.
+        .filter(|(found, template)| template.is_some() || found.file().exists())
         .collect()
 }

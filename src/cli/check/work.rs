@@ -9,6 +9,7 @@ use obverse::derive::Verdict;
 use obverse::diagnostic::Diagnostic;
 use obverse::grammar::Request;
 use obverse::lint::DEVIATES;
+use obverse::project::Project;
 use obverse::response_schema;
 use obverse::response_template::{Engine, ResponseTemplate, config};
 use obverse::value::{Value, json};
@@ -19,6 +20,7 @@ use super::task::Task;
 use super::words::{after, derive_words};
 use super::{beside, disagreements, schema};
 use crate::cli::deviating;
+use crate::cli::quoted::as_argument;
 use crate::cli::reference::Reference;
 use crate::cli::report::Outcome;
 use crate::cli::words::count;
@@ -80,7 +82,7 @@ impl Subjects {
                             (vec![to_be_filled_in(found)], None)
                         }
                         Some(subject) => of_fixture(how, subject, &fixture),
-                        None => (vec![stray()], None),
+                        None => (vec![stray(how, found)], None),
                     };
                     change = changed.map(|changed| (found.clone(), changed));
                     (found.file(), fixture.response, diagnostics)
@@ -102,11 +104,34 @@ impl Subjects {
     }
 }
 
-fn stray() -> Diagnostic {
-    Diagnostic::error("no-template", "no response template belongs to this fixture").with_hint(
-        "`obverse init` writes an obverse.toml that says which one does; or put it below a folder with a \
-         response_template.json, or a tokenizer_config.json that holds one",
+fn stray(how: &How<'_>, found: &FixtureFile) -> Diagnostic {
+    let folder = found.path.parent().unwrap_or(&found.path);
+    let around = Project::find(folder).map(|file| project::real(&file));
+    let used = how
+        .selection
+        .project
+        .file()
+        .map(|file| project::real(&file));
+    let says = match around {
+        Some(file) if used.as_ref() != Some(&file) => {
+            let file = as_argument(&project::shown(&file));
+            format!(
+                "{file} may say which one does: `--config {file}` reads it, as does every run in its folder"
+            )
+        }
+        Some(_) => {
+            "name it in obverse.toml, under the `fixtures` of its response template".to_owned()
+        }
+        None => "`obverse init` writes an obverse.toml that says which one does".to_owned(),
+    };
+    let hint = format!(
+        "{says}; or put it below a folder with a response_template.json, or a tokenizer_config.json that holds one"
+    );
+    Diagnostic::error(
+        "no-template",
+        "no response template belongs to this fixture",
     )
+    .with_hint(hint)
 }
 
 /// Returns true if nobody has put a response into a fixture yet. What such a one parses to says nothing, so that `--update` does

@@ -223,7 +223,7 @@ fn paths(args: &Args, workspace: &Workspace<'_>) -> Result<Vec<PathBuf>, Problem
             continue;
         }
         let before = found.len();
-        project::response_templates(path, &mut found)?;
+        project::response_templates(path, true, &mut found)?;
         // What obverse.toml names is meant as one, whatever is in it.
         let folder = project::real(path);
         for named in &named {

@@ -9,7 +9,7 @@ use obverse::grammar::reader::{Reader, Template};
 use obverse::parser::{Event, Limits, ParseError};
 use obverse::value::{Map, Value};
 
-use super::{Args, PIECE, partial, region_problem, write_event, write_line};
+use super::{Args, PIECE, PREFIX, partial, region_problem, write_event, write_line};
 use crate::cli::problem::{Document, Problem};
 use crate::cli::progress::Progress;
 use crate::cli::status::Status;
@@ -44,9 +44,11 @@ pub(super) fn run(args: &Args, template: &Template, response: &Path) -> Result<S
         out: output::results(),
         events: args.events,
         errors: Vec::new(),
+        of_prefix: false,
     };
     let mut text = None;
     following.feed(|reader, sink| reader.read_prefix(&prefix, sink))?;
+    following.of_prefix = following.reader.has_halted() || !following.errors.is_empty();
     match (&args.chunks, args.events) {
         (Some(chunking), _) => {
             let whole = args.read_whole(reading.as_mut(), response)?;
@@ -68,6 +70,8 @@ struct Following<'a, W> {
     out: W,
     events: bool,
     errors: Vec<ParseError>,
+    /// True if the prefix does not follow the grammar, whatever the response is.
+    of_prefix: bool,
 }
 
 impl<W: Write> Following<'_, W> {
@@ -122,10 +126,19 @@ impl<W: Write> Following<'_, W> {
     fn end(mut self, text: Option<&str>, progress: Progress) -> Result<Status, Stop> {
         self.feed(|reader, sink| reader.finish(sink))?;
         drop(progress);
-        let (errors, name) = (std::mem::take(&mut self.errors), self.name);
+        let errors = std::mem::take(&mut self.errors);
+        let (name, text) = match self.of_prefix {
+            true => (PREFIX, None),
+            false => (self.name, text),
+        };
         let tell = || {
             for error in &errors {
-                let problem = region_problem(error, name, text, usize::MAX);
+                let mut problem = region_problem(error, name, text, usize::MAX);
+                if self.of_prefix {
+                    problem = problem.with_hint(
+                        "of the prefix what follows the grammar's start anchor is read, and all of it where that is not in it: give what the prompt has begun of the message alone",
+                    );
+                }
                 let problem = match text {
                     Some(_) => problem,
                     None => problem.about(Document {

@@ -110,7 +110,7 @@ pub(crate) struct Args {
 
     /// Read the response to its end, and then parse it in chunks: words, random:SEED, 3 (characters), 3b (bytes), whole, or
     /// tokens:FILE (a tokenizer.json)
-    #[arg(long, value_name = "HOW", requires = "live", value_parser = chunks::chunking)]
+    #[arg(long, value_name = "HOW", requires = "live", value_parser = chunks::of_text)]
     chunks: Option<Chunking>,
 
     /// Ignore delimiters that begin inside a string of a `json` region; transformers closes the region there
@@ -245,7 +245,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         Err(error) => {
             drop(progress);
             let errors = [*error];
-            show(&errors, "the prefix", None, usize::MAX);
+            show(&errors, PREFIX, None, usize::MAX);
             let message = template.defaults().clone();
             if args.events {
                 let mut out = output::results();
@@ -325,7 +325,7 @@ fn whole(mut session: Session, name: &str, text: &str, progress: Progress) -> Re
     errors.extend(of_response);
     let tell = || {
         let (of_prefix, of_response) = errors.split_at(of_prefix);
-        show(of_prefix, "the prefix", None, usize::MAX);
+        show(of_prefix, PREFIX, None, usize::MAX);
         show(of_response, name, Some(text), text.len());
         strays.tell(name, Some(text));
     };
@@ -399,7 +399,7 @@ impl<W: Write> Following<'_, W> {
                 }
             }
         }
-        let name = std::mem::replace(&mut self.name, "the prefix");
+        let name = std::mem::replace(&mut self.name, PREFIX);
         self.feed("")?;
         self.name = name;
         Ok(())
@@ -594,13 +594,26 @@ fn bad_utf8(name: &str, message: &str) -> Problem {
     })
 }
 
+/// The name of the prefix in messages.
+const PREFIX: &str = "the prefix";
+
+/// Returns true if the text that does not parse stands in the prefix, though that shows only in the response: there is such a text, and
+/// nothing of the response belongs to it.
+fn is_of_prefix(error: &ParseError) -> bool {
+    error.span == Some(0..0) && error.raw.as_ref().is_some_and(|raw| !raw.is_empty())
+}
+
 /// Tells people why regions did not parse. Without the `text`, which a stream no longer has, the byte ranges must do;
 /// `length` is the response's in bytes.
 fn show(errors: &[ParseError], name: &str, text: Option<&str>, length: usize) {
     let mut blocks: Vec<String> = errors
         .iter()
         .take(problem::MANY)
-        .map(|error| region_problem(error, name, text, length).render(width::of_messages()))
+        .map(|error| match is_of_prefix(error) {
+            true => region_problem(error, PREFIX, None, usize::MAX),
+            false => region_problem(error, name, text, length),
+        })
+        .map(|problem| problem.render(width::of_messages()))
         .collect();
     blocks.extend(problem::more(errors.len()));
     if !blocks.is_empty() {
@@ -633,7 +646,9 @@ fn region_problem(error: &ParseError, name: &str, text: Option<&str>, length: us
         name: name.to_owned(),
         text: text.map(str::to_owned),
     });
-    if let (Some(field), Some(span)) = (&error.field, &error.span) {
+    if let (Some(field), Some(span)) = (&error.field, &error.span)
+        && name != PREFIX
+    {
         let range = format!("field `{field}`, bytes {} to {}", span.start, span.end);
         problem = problem.with_note(range);
         if span.end == length {

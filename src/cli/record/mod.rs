@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use obverse::check::{self, Fixture, Prompt, Setting, template_around};
+use obverse::check::{self, Fixture, FixtureFile, Prompt, Setting, template_around};
 use obverse::parser::Utf8Decoder;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
@@ -398,10 +398,7 @@ impl<'a> Destination<'a> {
             }
         }
         if place.is_taken(args.force)? {
-            let hint = match place {
-                Self::Folder(_) => "take another name, or replace it with --force",
-                Self::Suite(..) => "take another name",
-            };
+            let hint = "take another name, or replace it with --force";
             let message = format!("there is a fixture already: {}", place.shown());
             return Err(Problem::failed("exists", message).with_hint(hint));
         }
@@ -411,18 +408,16 @@ impl<'a> Destination<'a> {
     /// Returns true if there is a fixture in its place that is not to be replaced.
     fn is_taken(&self, force: bool) -> Result<bool, Problem> {
         Ok(match self {
-            Self::Folder(path) => path.join("response.txt").exists() && !force,
+            _ if force => false,
+            Self::Folder(path) => path.join("response.txt").exists(),
             Self::Suite(path, name) => {
                 let text = if path.exists() {
                     input::read_text(path)?
                 } else {
                     String::new()
                 };
-                let is_it = |line: &str| {
-                    json::parse(line)
-                        .is_ok_and(|line| line.get("name").and_then(Value::as_str) == Some(name))
-                };
-                text.lines().any(is_it)
+                let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+                text.lines().any(|line| is_called(line, name))
             }
         })
     }
@@ -430,8 +425,22 @@ impl<'a> Destination<'a> {
     fn keep(&self, fixture: &Fixture) -> Result<(), Problem> {
         let changes = match self {
             Self::Folder(path) => fixture.changes(path),
-            Self::Suite(path, name) => check::additions(path, &[(name, fixture.clone())])
-                .map(|added| added.into_iter().map(|(change, _)| change).collect()),
+            Self::Suite(path, name) => {
+                let there = if path.exists() {
+                    input::find_fixtures(path)?
+                } else {
+                    Vec::new()
+                };
+                let is_it = |found: &FixtureFile| {
+                    let line = found.line.as_ref();
+                    line.is_some_and(|(_, line)| is_called(line, name))
+                };
+                match there.into_iter().find(is_it) {
+                    Some(found) => check::changes(&[(found, fixture.clone())]),
+                    None => check::additions(path, &[(name, fixture.clone())])
+                        .map(|added| added.into_iter().map(|(change, _)| change).collect()),
+                }
+            }
         };
         changes
             .map_err(|error| input::fixture_problem(&error))?
@@ -446,6 +455,11 @@ impl<'a> Destination<'a> {
             Self::Suite(path, name) => format!("{} {}", input::name(path), escape::line(name)),
         }
     }
+}
+
+/// Returns true if a suite's line has that name.
+fn is_called(line: &str, name: &str) -> bool {
+    json::parse(line).is_ok_and(|line| line.get("name").and_then(Value::as_str) == Some(name))
 }
 
 /// The response, from where the arguments say; `prefix` is the prompt as text.
@@ -490,7 +504,9 @@ fn text(reading: &mut dyn Read) -> std::io::Result<Recording> {
                 }
             }
             Err(error) => {
-                recording.broken = Some(error.to_string());
+                if recording.push(decoder.before_error().to_owned()) {
+                    recording.broken = Some(error.to_string());
+                }
                 return Ok(recording);
             }
         }

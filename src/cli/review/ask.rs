@@ -111,7 +111,12 @@ impl Review<'_> {
             }
             Some(now) => now,
         };
-        now.take()?;
+        // What cannot be written, as a file that is read-only, is left, and the rest is asked about.
+        if let Err(problem) = now.take() {
+            writeln!(self.out, "left: {}\n", escape::line(problem.message()))?;
+            self.left.push(now);
+            return Ok(());
+        }
         self.taken += 1;
         let name = escape::line(&now.name);
         writeln!(self.out, "{}  {name}\n", paint(GREEN, "taken"))?;

@@ -38,10 +38,7 @@ pub(crate) struct Args {
     source: PathBuf,
 
     /// The file of a rendered conversation, which is read back first; - reads it from standard input
-    #[arg(
-        conflicts_with_all = ["messages", "tools", "documents", "kwargs", "jsonl"],
-        required_unless_present_any = ["messages", "jsonl"]
-    )]
+    #[arg(conflicts_with_all = ["messages", "tools", "documents", "kwargs", "jsonl"])]
     text: Option<PathBuf>,
 
     /// The conversation: a JSON list of messages, or an object with messages and kwargs, as fixtures have it
@@ -107,6 +104,11 @@ struct Teller {
 
 /// Tells.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
+    if args.text.is_none() && args.messages.is_none() && !args.jsonl {
+        let message = "there is no conversation whose spans could be told";
+        let hint = "give its messages with --messages FILE, its rendered text as TEXT, or many with --jsonl";
+        return Err(Problem::failed("usage", message).with_hint(hint).into());
+    }
     let lines = args.jsonl.then(|| Path::new("-"));
     input::one_stdin([
         Some(args.source.as_path()),

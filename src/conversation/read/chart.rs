@@ -46,7 +46,8 @@ pub(super) struct Stuck {
     pub(super) at: usize,
     /// The texts that were expected there.
     pub(super) expected: Vec<String>,
-    /// How far it went.
+    /// How far it went. The last link may have the ranges of its step's end alone: a message that ends there is whole, though nothing that
+    /// may stand behind it does.
     pub(super) links: Vec<Link>,
 }
 
@@ -199,7 +200,7 @@ impl<'a> Chart<'a> {
                 Ok((_, len)) => Some(pos + len),
                 Err(error) => {
                     let at = (pos + error.offset()).min(self.text.len());
-                    note(stuck, at, || error.message(), links);
+                    note(stuck, at, || error.message(), (links, || None));
                     return Frame {
                         state,
                         pos,
@@ -280,7 +281,13 @@ impl<'a> Chart<'a> {
                     let end = ranges.last().map_or(at, |last| last.end);
                     let is_last = self.format.steps[step].before.is_none();
                     if is_last && end != self.text.len() {
-                        note(stuck, end, || "the end of the text".to_owned(), links);
+                        let ended = || self.ended(frame, step, at);
+                        note(
+                            stuck,
+                            end,
+                            || "the end of the text".to_owned(),
+                            (links, ended),
+                        );
                         continue;
                     }
                     return Some(Link {
@@ -292,10 +299,31 @@ impl<'a> Chart<'a> {
                     });
                 }
                 Err(failed) => {
-                    note(stuck, failed, || self.rest(step, failed, at), links);
+                    let ended = || self.ended(frame, step, at);
+                    note(
+                        stuck,
+                        failed,
+                        || self.rest(step, failed, at),
+                        (links, ended),
+                    );
                 }
             }
         }
+    }
+
+    /// The link of a step of which no more than the end fits; `None` where not even that does, and for a step that has no end.
+    fn ended(&self, frame: &Frame, step: usize, at: usize) -> Option<Link> {
+        let count = self.format.steps[step].end.len();
+        let parts = self.parts[step].get(..count)?;
+        let ranges = ranges_with(parts, self.text, at, &|at| Some(at)).ok()?;
+        let end = ranges.last()?.end;
+        Some(Link {
+            step,
+            ranges,
+            at,
+            end,
+            from: frame.pos,
+        })
     }
 
     /// Returns true for a step to a turn that does not end the message before it.
@@ -364,7 +392,7 @@ impl<'a> Chart<'a> {
                     .is_none()
             {
                 let at = frame.fixed.unwrap_or(self.text.len());
-                note(stuck, at, || first.to_owned(), links);
+                note(stuck, at, || first.to_owned(), (links, || None));
             }
         }
     }
@@ -373,7 +401,13 @@ impl<'a> Chart<'a> {
 /// How many things are told that were expected.
 const MAX_EXPECTED: usize = 6;
 
-fn note(stuck: &mut Stuck, at: usize, expected: impl FnOnce() -> String, links: &[Link]) {
+/// Notes that no way goes on. `ended` is a link that is made half.
+fn note(
+    stuck: &mut Stuck,
+    at: usize,
+    expected: impl FnOnce() -> String,
+    (links, ended): (&[Link], impl FnOnce() -> Option<Link>),
+) {
     if at < stuck.at {
         return;
     }
@@ -381,8 +415,10 @@ fn note(stuck: &mut Stuck, at: usize, expected: impl FnOnce() -> String, links: 
         stuck.at = at;
         stuck.expected.clear();
     }
-    if stuck.links.len() <= links.len() {
+    let ended = ended();
+    if stuck.links.len() <= links.len() + usize::from(ended.is_some()) {
         stuck.links = links.to_vec();
+        stuck.links.extend(ended);
     }
     if stuck.expected.len() < MAX_EXPECTED {
         let expected = expected();

@@ -93,6 +93,10 @@ impl Draft {
     }
 
     fn take_parts(&mut self, reader: &Reader<'_>, text: &str, link: &Link, step: &Connection) {
+        if link.ranges.len() < step.parts().count() {
+            // No more than the end of the message before it fits.
+            return;
+        }
         if !step.settings.is_empty() {
             self.settings.push(step.settings.clone());
         }

@@ -1,5 +1,6 @@
 //! Editing the template, the response and the prefix, each with the parse running along; and responses that still arrive.
 
+use crate::chunking::Chunking;
 use crate::tui::action::{Action, Direction, Effect};
 use crate::tui::layout::{self, Pane};
 use crate::tui::state::{Edited, Mode, State};
@@ -228,6 +229,10 @@ pub(super) fn ended(state: &mut State, error: Option<String>) {
     state.samples[live].live = false;
     let rest = std::mem::take(&mut state.decoder).finish();
     if live == state.sample {
+        // It stays cut as it arrived.
+        if !state.samples[live].chunks.is_empty() {
+            state.chunking = Chunking::Recorded;
+        }
         state.recorder.finish();
         state.fine = None;
         state.compare();
