@@ -71,11 +71,11 @@ fn json_in_the_place_of_a_name_is_no_call() {
 fn the_first_marker_of_a_call_may_be_missing_where_another_closes_it() {
     let arguments = "{%- for k, v in c.function.arguments.items() -%}<k>{{ k }}</k><v>{{ v if v is string else v | tojson }}</v>{%- endfor -%}";
     let enveloped = derived(&format!(
-        "<call><do={{{{ c.function.name }}}}>{arguments}</do></call>"
+        "<call>\n<do={{{{ c.function.name }}}}>{arguments}</do>\n</call>"
     ));
-    let call = "<do=f><k>a</k><v>b</v></do></call>";
+    let call = "<do=f><k>a</k><v>b</v></do>\n</call>";
     let expected = (vec!["null {\"a\": \"b\"}".to_owned()], String::new());
-    for before in ["<call>", ""] {
+    for before in ["<call>\n", ""] {
         assert_eq!(
             parsed(&enveloped, &format!("{before}{call}<end>")),
             expected

@@ -8,7 +8,7 @@ const TAGS: &str = r#"{%- for m in messages -%}<{{ m.role }}>{{ m.content or '' 
 {%- for k, v in c.function.arguments.items() -%}<key>{{ k }}</key><value>{{ v if v is string else v | tojson }}</value>{%- endfor -%}</call>{%- endfor -%}<end>
 {%- endfor -%}{%- if add_generation_prompt -%}<assistant>{%- endif -%}"#;
 
-/// What keeps a text that speaks of a call from being one holds with other tags as well.
+/// A text that speaks of a call is none, also where the model writes other tags.
 #[test]
 fn a_call_opens_only_where_its_body_begins_as_models_write_it() {
     let expected = format!("{{{CALL}}}");
@@ -60,7 +60,7 @@ fn an_id_that_stands_nowhere_in_the_response_is_not_asked_for() {
     assert_eq!((report.right_before, report.right), (1, 2), "{report:#?}");
 }
 
-/// What is read only by what is done after learning counts as read, too.
+/// A response counts as read, too, that is read only by what is done after learning.
 #[test]
 fn the_report_tells_what_is_read_in_the_end() {
     let chat = r#"{%- for m in messages -%}<{{ m.role }}>{% if m.role == 'assistant' and m.content %}<say>{{ m.content }}</say>{% else %}{{ m.content or '' }}{% endif %}<end>
