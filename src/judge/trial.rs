@@ -401,6 +401,20 @@ impl<'a> Tried<'a> {
         rendered.is_ok_and(|full| full != round.rendered)
     }
 
+    /// Returns true if a message renders as that of the round where it has the texts of that which are empty.
+    fn renders_with_empty_texts(
+        &self,
+        appended: &Value,
+        round: &Round,
+        manner: &Manner,
+        renderer: &Renderer<'_>,
+    ) -> bool {
+        with_empty_texts(appended, &round.written).is_some_and(|with| {
+            let full = renderer.answered(&round.place.place, &with, manner);
+            full.is_ok_and(|full| full == round.rendered)
+        })
+    }
+
     /// Returns the error where the parsed message, appended to the conversation, renders otherwise than the message did.
     fn renders_again(
         &self,
@@ -419,6 +433,8 @@ impl<'a> Tried<'a> {
             Ok(full) if full == round.rendered => None,
             // A chat template that cuts a text may leave white space at the cut. The parser strips it, so that the second render lacks it.
             Ok(full) if is_cut(round) && dense(&full) == dense(&round.rendered) => None,
+            // A text that is empty and one that is missing are the same message, though a chat template may write markers for the one alone.
+            Ok(_) if self.renders_with_empty_texts(&appended, round, manner, renderer) => None,
             Ok(full) => Some(format!(
                 "appended to the conversation, the parsed message renders differently: {}",
                 &full[round.place.place.end_in(&full)..]
@@ -428,6 +444,21 @@ impl<'a> Tried<'a> {
             )),
         }
     }
+}
+
+/// The message with the texts of another that are empty, where it has none; `None` where there are no such texts.
+fn with_empty_texts(message: &Value, of: &Value) -> Option<Value> {
+    let (Value::Object(message), Value::Object(of)) = (message, of) else {
+        return None;
+    };
+    let mut with = message.clone();
+    for (key, value) in of {
+        let is_missing = message.get(key).is_none_or(|own| *own == Value::Null);
+        if is_missing && value.as_str() == Some("") {
+            with.insert(key.clone(), value.clone());
+        }
+    }
+    (with != *message).then_some(Value::Object(with))
 }
 
 /// The message with another last character in each id of its calls. A chat template may ask for ids of a certain length.

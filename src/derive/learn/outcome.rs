@@ -1,4 +1,4 @@
-//! What became of the recorded responses in the end.
+//! The recorded responses once all is done: how many are read right, and why others are not.
 //!
 //! Much is done to a response template after it was learnt from responses: calls open only before their body, or an ordinary text is spared. What a report says of the
 //! responses, and the fixtures that are kept of them, are those of the response template that is written.
@@ -11,7 +11,7 @@ use crate::judge::Case;
 use crate::response_template::{Document, ResponseTemplate};
 use crate::value::Value;
 
-/// What became of the responses in the end.
+/// The responses that are read right in the end, and those that are not.
 pub(in crate::derive) struct Outcome {
     /// How many are read right.
     pub(in crate::derive) right: usize,
