@@ -19,7 +19,7 @@ use super::render::renderer::{MAX_STEPS, Renderer};
 use super::search::{self, Search};
 use super::{DeriveError, Options, emit, late, learn, proof};
 use crate::chat_template::ChatTemplateSource;
-use crate::judge::{Judge, Scrutiny};
+use crate::judge::{Failure, Judge, Scrutiny};
 use crate::response_template::ResponseTemplate;
 use crate::value::Value;
 
@@ -58,12 +58,20 @@ pub(super) fn proved(bench: &Bench<'_>) -> Result<Draft, DeriveError> {
         false => Scrutiny::Whole,
     };
     let mut cheap = draft(bench, first)?;
-    if first == pieces || cheap.holds(bench, pieces) {
-        return Ok(cheap);
+    let mut draft = match first == pieces || cheap.holds(bench, pieces) {
+        true => cheap,
+        false => {
+            let mut again = draft(bench, pieces)?;
+            again.cost += cheap.cost;
+            again
+        }
+    };
+    let failing = draft.amended.proof.failing();
+    if failing.iter().any(Failure::is_only_rendered_otherwise) {
+        bench.judge.take_empty_for_none();
+        draft.holds(bench, pieces);
     }
-    let mut again = draft(bench, pieces)?;
-    again.cost += cheap.cost;
-    Ok(again)
+    Ok(draft)
 }
 
 /// Drafts a response template. Where some prompts begin the turn with a mark of their own, all is read anew with the marks known: before they were, every other

@@ -88,6 +88,13 @@ pub(crate) struct Failure {
     pub(crate) plain: bool,
 }
 
+impl Failure {
+    /// Returns true if the message came back, and is rendered otherwise as it came back: without a text that is empty, for example.
+    pub(crate) fn is_only_rendered_otherwise(&self) -> bool {
+        self.found.error.is_some() && self.found.expected == self.found.parsed
+    }
+}
+
 /// The judgement on a response template, as far as renders show it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Judgement {

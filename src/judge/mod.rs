@@ -367,6 +367,14 @@ impl<'a> Judge<'a> {
         again
     }
 
+    /// Takes a message with an empty text and one without it for the same from now on, though they render differently.
+    ///
+    /// A response template cannot give the empty text in the one response alone. As long as it may give it in all, or in none, and a chat template renders one of these
+    /// again as it was, the difference tells the two apart; so this is for the end, when nothing else brings the messages back.
+    pub(crate) fn take_empty_for_none(&self) {
+        self.renderer.take_empty_for_none();
+    }
+
     /// Tries messages that speak of a marker, and returns those that did not come back as they were: the part of the message that speaks of
     /// it, and the counterexample.
     pub(crate) fn speaks_of(

@@ -35,6 +35,8 @@ pub(super) struct Renderer<'a> {
     cache: RefCell<RenderCache>,
     /// The texts that were printed of each list of tools.
     printed: PrintedLists,
+    /// True if a message with an empty text and one without it count as the same.
+    takes_empty_for_none: Cell<bool>,
 }
 
 /// Renders by the hash of their inputs.
@@ -137,7 +139,18 @@ impl<'a> Renderer<'a> {
             rendered: Cell::default(),
             cache: RefCell::default(),
             printed: PrintedLists::default(),
+            takes_empty_for_none: Cell::default(),
         }
+    }
+
+    /// Returns true if a message with an empty text and one without it are taken for the same, though they render differently.
+    pub(super) fn takes_empty_for_none(&self) -> bool {
+        self.takes_empty_for_none.get()
+    }
+
+    /// Takes a message with an empty text and one without it for the same from now on.
+    pub(super) fn take_empty_for_none(&self) {
+        self.takes_empty_for_none.set(true);
     }
 
     /// A message from the user, with tools or without.

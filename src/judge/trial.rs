@@ -434,7 +434,12 @@ impl<'a> Tried<'a> {
             // A chat template that cuts a text may leave white space at the cut. The parser strips it, so that the second render lacks it.
             Ok(full) if is_cut(round) && dense(&full) == dense(&round.rendered) => None,
             // A text that is empty and one that is missing are the same message, though a chat template may write markers for the one alone.
-            Ok(_) if self.renders_with_empty_texts(&appended, round, manner, renderer) => None,
+            Ok(_)
+                if renderer.takes_empty_for_none()
+                    && self.renders_with_empty_texts(&appended, round, manner, renderer) =>
+            {
+                None
+            }
             Ok(full) => Some(format!(
                 "appended to the conversation, the parsed message renders differently: {}",
                 &full[round.place.place.end_in(&full)..]

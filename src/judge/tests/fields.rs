@@ -191,17 +191,6 @@ fn appended_to_the_conversation_the_message_renders_as_it_did() {
     assert!(is_told, "{:#?}", judgement.failures.first());
 }
 
-/// An empty answer and none at all are the same message. A chat template may write the markers of an answer for the first alone.
-#[test]
-fn a_text_that_is_empty_is_none_though_markers_are_written_for_it() {
-    let said = "{% if m.content is string %}<t>{{ m.content }}</t>{% endif %}";
-    let thought = "{% if m.thinking %}<r>{{ m.thinking }}</r>{% endif %}";
-    let chat = turns(&format!("<bot>{thought}{said}"), "<bot>");
-    let judgement = judged(&chat, &fields(&[THINKING, CONTENT]));
-    assert_all_back(&judgement);
-    assert!(row(&judgement, Kind::Reasoning).is_some());
-}
-
 /// A chat template may take calls as the text that is written of them, between the markers of calls. That is no reasoning.
 #[test]
 fn the_text_of_calls_under_a_key_of_its_own_is_no_reasoning() {

@@ -120,3 +120,20 @@ fn a_call_ends_without_what_ends_the_turn() {
     let two = parsed(&template, &format!("{call}<end><assistant>{call}"));
     assert_eq!(two, (vec![expected.clone(), expected], String::new()));
 }
+
+/// An empty answer and none at all are the same message. A chat template may write the markers of an answer for the first alone, which no response template can give back in
+/// one response and not in the other.
+#[test]
+fn a_text_that_is_empty_is_none_though_markers_are_written_for_it() {
+    let chat = "{%- for m in messages -%}<{{ m.role }}>{%- if m.role == 'assistant' -%}\
+        {%- if m.thinking -%}<think>{{ m.thinking }}</think>{%- endif -%}\
+        {%- if m.content is string -%}<say>{{ m.content }}</say>{%- endif -%}\
+        {%- else -%}{{ m.content }}{%- endif -%}<end>{%- endfor -%}{%- if add_generation_prompt -%}<assistant>{%- endif -%}";
+    let derivation = derive_text(chat).unwrap();
+    assert!(derivation.report.verified, "{:#?}", derivation.missed);
+    let template = ResponseTemplate::from_value(&derivation.document.to_value()).unwrap();
+    let response = "<think>Hm.</think><say></say><end>";
+    let message = parse_response(response, Arc::new(template), "<assistant>", &[]).unwrap();
+    let expected = r#"{"role": "assistant", "thinking": "Hm."}"#;
+    assert_eq!(json::to_string(&Value::Object(message)), expected);
+}
