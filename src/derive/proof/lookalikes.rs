@@ -9,6 +9,7 @@ use crate::derive::evidence::finding::{Counterexample, Finding};
 use crate::derive::read::analysis::Analysis;
 use crate::derive::read::cut::Body;
 use crate::response_template::ResponseTemplate;
+use crate::value::json;
 
 /// Returns a finding with the markers that are taken for delimiters where a text only mentions them.
 pub(super) fn find(bench: &Bench<'_>) -> Option<Finding> {
@@ -16,10 +17,11 @@ pub(super) fn find(bench: &Bench<'_>) -> Option<Finding> {
     let mut smallest: Option<Counterexample> = None;
     for marker in markers(bench.analysis, bench.template) {
         for (place, counterexample) in bench.judge.speaks_of(bench.subject(), &marker) {
-            let quoted = crate::value::json::quote(&marker);
             match found.iter_mut().find(|(known, _)| *known == place) {
-                Some((_, markers)) => markers.push(quoted),
-                None => found.push((place, vec![quoted])),
+                // A part of it that is read as a marker says all that it says.
+                Some((_, markers)) if markers.iter().any(|part| marker.contains(part)) => continue,
+                Some((_, markers)) => markers.push(marker.clone()),
+                None => found.push((place, vec![marker.clone()])),
             }
             smallest.get_or_insert(counterexample);
         }
@@ -29,7 +31,10 @@ pub(super) fn find(bench: &Bench<'_>) -> Option<Finding> {
     }
     let places: Vec<String> = found
         .iter()
-        .map(|(place, markers)| format!("in {place} {}", markers.join(", ")))
+        .map(|(place, markers)| {
+            let quoted: Vec<String> = markers.iter().map(|marker| json::quote(marker)).collect();
+            format!("in {place} {}", quoted.join(", "))
+        })
         .collect();
     let text = format!(
         "text that looks like a marker is read as one, wherever it stands: {}",
@@ -75,8 +80,7 @@ fn markers(analysis: &Analysis, template: &ResponseTemplate) -> Vec<String> {
         add(analysis.content.open.as_deref().unwrap_or_default());
         let end = analysis.pieces.tokens(analysis.turn_end.marker());
         end.into_iter().for_each(&mut add);
-    } else {
-        add(analysis.turn_end.marker());
     }
+    add(analysis.turn_end.marker());
     markers
 }
