@@ -41,6 +41,15 @@ pub fn rendered_otherwise(
     if fixture.error.is_some() {
         return None;
     }
+    // What is in no field at the end is the beginning of a part that the model did not finish.
+    let ends = |text: &String| {
+        let text = text.trim_end_matches(python::is_space);
+        let response = fixture.response.trim_end_matches(python::is_space);
+        !text.is_empty() && response.ends_with(text)
+    };
+    if fixture.unclaimed.last().is_some_and(ends) {
+        return None;
+    }
     let begun = template.after_last_anchor(prefix).ok()?;
     let written = format!("{begun}{}", fixture.response);
     let messages = manners(expected).into_iter();
@@ -211,5 +220,12 @@ mod tests {
             (found.written.as_str(), found.rendered.as_str()),
             ("end", "assistant")
         );
+    }
+
+    #[test]
+    fn a_part_that_is_not_finished_is_written_as_far_as_it_goes() {
+        let cut = r#"{"content": "Hello"}, "unclaimed": ["<", "</e"]"#;
+        assert_eq!(told("Hello</e", cut), None);
+        assert!(told("Hello</e>", cut).is_some());
     }
 }
