@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::change::FileChange;
 use crate::diagnostic::Diagnostic;
+use crate::response_template::nearest::nearest;
 use crate::value::json::{self, Format};
 use crate::value::{Map, Value};
 
@@ -493,10 +494,25 @@ fn error_of(member: Member) -> Result<ExpectedError, WrongPart> {
     Ok(ExpectedError { kind, field })
 }
 
-/// Returns true if a folder was meant to be a fixture although there is no response in it.
+/// Returns true if a folder was meant to be a fixture although there is no response in it: if it has several parts of one, or one and a file whose name is nearly that
+/// of the response, and no other files.
 pub(super) fn lacks_response(folder: &Path) -> bool {
     let response = folder.join(RESPONSE);
-    response.exists() || response.is_symlink() || OWN.iter().any(|file| folder.join(file).is_file())
+    if response.exists() || response.is_symlink() {
+        return true;
+    }
+    let Ok(entries) = fs::read_dir(folder) else {
+        return false;
+    };
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let names = names.filter_map(|name| name.into_string().ok());
+    let is_part = |name: &String| PARTS.iter().any(|part| part.file == name);
+    let (parts, others): (Vec<String>, Vec<String>) = names
+        .filter(|name| !name.starts_with('.'))
+        .partition(is_part);
+    let is_like_it = |name: &String| nearest(name, &[RESPONSE]).is_some();
+    let has_own = parts.iter().any(|name| OWN.contains(&name.as_str()));
+    has_own && others.iter().all(is_like_it) && parts.len() + others.len() > 1
 }
 
 /// The mistake that a fixture's response cannot be read, and what to do.

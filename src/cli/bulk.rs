@@ -1,6 +1,6 @@
 //! Bulk work on all cores, its results in order: [`spread`] for a few big items, [`answer_lines`] for lines.
 //!
-//! Of lines there is one out for one in; blank ones are passed over. A reader cuts the input into batches of whole lines, workers answer them, and the writer writes the answers in the
+//! Of lines there is one out for one in. A reader cuts the input into batches of whole lines, workers answer them, and the writer writes the answers in the
 //! order of the batches. For each batch in flight the writer holds the end of a channel of its own, so waiting for them
 //! in order is all the ordering there is. Their number is bounded, and with it the memory: a slow writer stops the
 //! reader. A line that arrives alone is a batch, and the writer flushes whenever it would have to wait.
@@ -78,7 +78,7 @@ struct Reply {
     failed: bool,
 }
 
-/// Answers each line of `input` that is not blank, without its line feed, and writes the answers to `output`; to a line that is longer than
+/// Answers each line of `input`, without its line feed, and writes the answers to `output`; to a line that is longer than
 /// `longest`, that it is. When nobody reads these any more,
 /// that is the end; it counts what was answered until then.
 ///
@@ -285,8 +285,7 @@ fn work_off(work: &Mutex<Receiver<Batch>>, answer: &(dyn Fn(&[u8]) -> Answer + S
         match batch.content {
             Content::TooLong(longest) => add(too_long(longest)),
             Content::Lines(lines) => {
-                let lines = lines.split_inclusive(|byte| *byte == b'\n');
-                for line in lines.filter(|line| !line.trim_ascii().is_empty()) {
+                for line in lines.split_inclusive(|byte| *byte == b'\n') {
                     add(answer(line.strip_suffix(b"\n").unwrap_or(line)));
                 }
             }
@@ -367,7 +366,7 @@ mod tests {
                 .filter(|piece| !piece.is_empty())
                 .map(|piece| piece.as_bytes().to_vec())
                 .collect();
-            assert_eq!(answered(pieces), ("A\nBC\r\nLAST\n".to_owned(), true));
+            assert_eq!(answered(pieces), ("A\n\nBC\r\nLAST\n".to_owned(), true));
         }
     }
 
@@ -380,7 +379,7 @@ mod tests {
             let mut out = Vec::new();
             answer_lines(&mut pieces, &mut out, Size(4), &shout).unwrap();
             let long = too_long(Size(4)).line;
-            let expected = format!("FOUR\n{long}FOUR\n{long}");
+            let expected = format!("FOUR\n{long}FOUR\n\n{long}");
             assert_eq!(String::from_utf8(out).unwrap(), expected, "{cut}");
         }
     }
@@ -463,7 +462,7 @@ mod tests {
                 Ok(())
             }
         }
-        for (line, well) in [("a\n", true), ("bad\n", false)] {
+        for (line, well) in [("\n", true), ("bad\n", false)] {
             let mut endless = Endless(line);
             let ended = answer_lines(&mut endless, &mut Closed, input::MOST, &shout).unwrap();
             assert!(matches!(ended, Ended::Answered { all_well } if all_well == well));

@@ -194,7 +194,8 @@ fn place(args: &Args, path: &Path, workspace: &Workspace<'_>) -> Result<PathBuf,
         return Ok(Path::new("fixtures").join(stem.as_deref().unwrap_or_default()));
     };
     let mut steps = Path::new(name).components();
-    let is_below = !name.is_empty() && steps.all(|step| matches!(step, Component::Normal(_)));
+    let is_below = !name.is_empty()
+        && steps.all(|step| matches!(step, Component::Normal(_) | Component::CurDir));
     if !is_below {
         let message = format!(
             "`{}` is no name of a folder below fixtures",

@@ -277,5 +277,5 @@ fn is_response_template(path: &Path, schemas: bool) -> bool {
     let has = |key: &str| value.get(key).is_some_and(|value| *value != Value::Null);
     has(config::KEY)
         || (has("fields") && (has("start_anchor") || has("start_anchor_pattern")))
-        || (schemas && (has(response_schema::KEY) || is_response_schema(&value, &text)))
+        || (schemas && is_response_schema(&value, &text))
 }

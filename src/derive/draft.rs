@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use super::amend::{self, Amended};
 use super::evidence::decision::Decision;
+use super::evidence::finding::Finding;
 use super::read::analysis::Analysis;
 use super::render::cost::{self, Cost, Stage};
 use super::render::renderer::{MAX_STEPS, Renderer};
@@ -68,8 +69,17 @@ pub(super) fn proved(bench: &Bench<'_>) -> Result<Draft, DeriveError> {
     };
     let failing = draft.amended.proof.failing();
     if failing.iter().any(Failure::is_only_rendered_otherwise) {
+        let before = failing.len();
         bench.judge.take_empty_for_none();
+        // Nothing that came back is lost by that.
         draft.holds(bench, pieces);
+        let amended = &mut draft.amended;
+        if amended.proof.failing().len() < before {
+            let told = "the chat template renders a message with an empty text otherwise than one without it, and no response template gives an empty text; so an empty text and none count as the same";
+            amended
+                .findings
+                .push(Finding::info("empty-text", told.to_owned()));
+        }
     }
     Ok(draft)
 }

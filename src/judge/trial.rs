@@ -401,18 +401,26 @@ impl<'a> Tried<'a> {
         rendered.is_ok_and(|full| full != round.rendered)
     }
 
-    /// Returns true if a message renders as that of the round where it has the texts of that which are empty.
+    /// Returns true if a message renders as that of the round where it has the texts of that which are empty, and comes back from the render `without` them as well, so that
+    /// the chat template writes nothing else otherwise.
     fn renders_with_empty_texts(
         &self,
-        appended: &Value,
+        (appended, without): (&Value, &str),
         round: &Round,
         manner: &Manner,
         renderer: &Renderer<'_>,
     ) -> bool {
-        with_empty_texts(appended, &round.written).is_some_and(|with| {
-            let full = renderer.answered(&round.place.place, &with, manner);
-            full.is_ok_and(|full| full == round.rendered)
-        })
+        let prompt = round.place.prompt.as_str();
+        let Some(response) = without.strip_prefix(prompt) else {
+            return false;
+        };
+        let comes_back =
+            self.comes_back(prompt, response, &round.expected, round, manner, renderer);
+        comes_back
+            && with_empty_texts(appended, &round.written).is_some_and(|with| {
+                let full = renderer.answered(&round.place.place, &with, manner);
+                full.is_ok_and(|full| full == round.rendered)
+            })
     }
 
     /// Returns the error where the parsed message, appended to the conversation, renders otherwise than the message did.
@@ -434,9 +442,14 @@ impl<'a> Tried<'a> {
             // A chat template that cuts a text may leave white space at the cut. The parser strips it, so that the second render lacks it.
             Ok(full) if is_cut(round) && dense(&full) == dense(&round.rendered) => None,
             // A text that is empty and one that is missing are the same message, though a chat template may write markers for the one alone.
-            Ok(_)
+            Ok(full)
                 if renderer.takes_empty_for_none()
-                    && self.renders_with_empty_texts(&appended, round, manner, renderer) =>
+                    && self.renders_with_empty_texts(
+                        (&appended, &full),
+                        round,
+                        manner,
+                        renderer,
+                    ) =>
             {
                 None
             }

@@ -15,6 +15,7 @@ mod within;
 use std::sync::Arc;
 
 use crate::chat_template::ChatTemplateSource;
+use crate::derive::compare::pattern::alternatives;
 use crate::derive::emit::{self, Target};
 use crate::derive::evidence::decision::Decision;
 use crate::derive::evidence::finding::Finding;
@@ -488,11 +489,17 @@ impl Amended {
     pub(super) fn close_calls_behind_bodies(&mut self, bench: &Bench<'_>, engines: &[Engine]) {
         let cases = &self.proof.judgement.cases;
         let closed = learn::closed_behind_bodies(engines, &self.document, cases, bench.scrutiny);
-        if let Some(document) = closed.filter(|document| self.reads_recorded(document)) {
+        let closed = closed.filter(|(document, _)| self.reads_recorded(document));
+        if let Some((document, is_followed)) = closed {
             self.document = document;
-            let told = "an argument may mention what closes a call; so that counts only behind the end of a call's body, or where another call or the end of the turn follows";
-            self.findings
-                .push(Finding::info("call-closing", told.to_owned()));
+            let also = match is_followed {
+                true => ", or where another call or the end of the turn follows",
+                false => "",
+            };
+            let told = format!(
+                "an argument may mention what closes a call; so that counts only behind the end of a call's body{also}"
+            );
+            self.findings.push(Finding::info("call-closing", told));
         }
     }
 
@@ -529,7 +536,13 @@ impl Amended {
         // Where models were seen to write other tags, a body may begin with one of these as well.
         let tags = self.document.fields.get(CALLS_KEY);
         let tags = tags.and_then(learn::beginning_of_tags);
-        let with_tags = tags.map(|tags| format!("{body}|{tags}"));
+        let with_tags = tags.map(|tags| {
+            let known = alternatives(&body);
+            let further = alternatives(&tags).into_iter();
+            let further = further.filter(|tag| !known.contains(tag));
+            let all: Vec<String> = std::iter::once(body.clone()).chain(further).collect();
+            all.join("|")
+        });
         let opened = [Some(body), with_tags].into_iter().flatten();
         let mut opened = opened.filter_map(|body| {
             learn::opened_at_their_body(engines, &self.document, &body, cases, bench.scrutiny)

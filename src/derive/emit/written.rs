@@ -200,7 +200,12 @@ fn member_for_id(members: &Members) -> Option<Ahead> {
 /// text that opens a section. So they do where it is an envelope around each call, which the last of several markers behind the call closes: `<call>` in
 /// `<call><function=f></function></call>`. Where it is the beginning of what opens the call, as "```" is in "```tool", the rest of that stands in texts as well, and no
 /// model is known to leave it out.
-fn lead<'a>(pieces: &Pieces, own: (&'a str, &str), choices: &Choices) -> Option<&'a str> {
+fn lead<'a>(
+    pieces: &Pieces,
+    own: (&'a str, &str),
+    turn: &[&str],
+    choices: &Choices,
+) -> Option<&'a str> {
     let (before, _) = own.0.split_once(slot::NAME)?;
     if slot::any(before) {
         return None;
@@ -221,7 +226,10 @@ fn lead<'a>(pieces: &Pieces, own: (&'a str, &str), choices: &Choices) -> Option<
         "the chat template writes all of it before every call",
         None,
     );
-    let closing = pieces.tokens(own.1);
+    // What ends the turn, or begins the next one, closes no call.
+    let ends: Vec<&str> = turn.iter().flat_map(|end| pieces.tokens(end)).collect();
+    let closing = pieces.tokens(own.1).into_iter();
+    let closing: Vec<&str> = closing.filter(|token| !ends.contains(token)).collect();
     let is_envelope = closing.len() > 1 && !closing.contains(&lead);
     let candidates = match is_envelope {
         true => [missing, there],
@@ -311,6 +319,10 @@ impl<'a> Written<'a> {
         choices: &Choices,
     ) -> Self {
         let no_arguments = no_arguments(calls, choices);
+        let anchors = analysis.anchor.literals.iter();
+        let turn: Vec<&str> = std::iter::once(analysis.turn_end.marker())
+            .chain(anchors.map(String::as_str))
+            .collect();
         Self {
             calls,
             ends,
@@ -328,6 +340,7 @@ impl<'a> Written<'a> {
             lead: lead(
                 &analysis.pieces,
                 (calls.call.0.trim_start(), &calls.call.1),
+                &turn,
                 choices,
             ),
             not_others: not_others(analysis, calls),

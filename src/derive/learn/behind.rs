@@ -24,17 +24,18 @@ const MAX_SPACE: usize = 64;
 /// How long the name of a function is at most that has no arguments, in characters.
 const MAX_NAME: usize = 256;
 
-/// Returns the response template with what closes a call counting only behind a body, where no response is read otherwise by that; `None` where it stays as it is.
+/// Returns the response template with what closes a call counting only behind a body, where no response is read otherwise by that, and true if it also counts where another
+/// call or the end of the turn follows; `None` where it stays as it is.
 pub(in crate::derive) fn closed_behind_bodies(
     engines: &[Engine],
     document: &Document,
     cases: &[Case],
     scrutiny: Scrutiny,
-) -> Option<Document> {
+) -> Option<(Document, bool)> {
     let field = document.fields.get(CALLS_KEY)?;
     let own = split::source(field.close.as_ref()?);
     let follows = follows(field, document.fields.get(CONTENT_KEY));
-    let close = narrowed(&alternatives(&own), &ends(field)?, follows.as_deref())?;
+    let (close, is_followed) = narrowed(&alternatives(&own), &ends(field)?, follows.as_deref())?;
     let (before, now) = (Pattern::regex(&own).ok()?, Pattern::regex(&close).ok()?);
     let found = |pattern: &Pattern, text: &str| {
         let found = pattern.find_iter(text);
@@ -48,12 +49,13 @@ pub(in crate::derive) fn closed_behind_bodies(
         was.is_none() || was != found(&now, &case.response)
     };
     let others = cases.iter().filter(differs);
-    reads_as_before(engines, document, &changed, others, scrutiny).then_some(changed)
+    let keeps = reads_as_before(engines, document, &changed, others, scrutiny);
+    keeps.then_some((changed, is_followed))
 }
 
 /// Returns the alternatives of what closes a call, put together, with those that take something of the text only behind what the pattern `behind` looks for, or before what
-/// `follows` does; `None` where there are none.
-fn narrowed(ways: &[String], behind: &str, follows: Option<&str>) -> Option<String> {
+/// `follows` does, and whether there are any of these; `None` where there are none at all.
+fn narrowed(ways: &[String], behind: &str, follows: Option<&str>) -> Option<(String, bool)> {
     let takes = |way: &&String| {
         !["(?<", "(?=", "(?!"]
             .iter()
@@ -70,11 +72,12 @@ fn narrowed(ways: &[String], behind: &str, follows: Option<&str>) -> Option<Stri
         .filter(|_| !ways.iter().any(|way| is_bracket(way)))
         .and_then(|follows| {
             // What ends with the response has nothing behind it.
-            let whole = taking.into_iter().map(|way| match way.contains("\\Z") {
-                true => whole_or_missing(way),
-                false => Some(way.to_owned()),
+            let whole = taking.into_iter().filter(|way| !way.ends_with("\\Z"));
+            let whole = whole.map(|way| match way.contains("\\Z") {
+                true => whole_or_missing(way).unwrap_or_else(|| way.to_owned()),
+                false => way.to_owned(),
             });
-            let whole: Vec<String> = whole.flatten().collect();
+            let whole: Vec<String> = whole.collect();
             let whole = (!whole.is_empty()).then(|| grouped(&whole.join("|")))?;
             let whole = whole.strip_suffix(SPACE).unwrap_or(&whole);
             Some(format!("{whole}{SPACE}(?={follows})"))
@@ -84,10 +87,11 @@ fn narrowed(ways: &[String], behind: &str, follows: Option<&str>) -> Option<Stri
         .chain(followed.as_deref())
         .chain(others.into_iter().map(String::as_str))
         .collect();
-    Some(match all.as_slice() {
+    let close = match all.as_slice() {
         [own] => (*own).to_owned(),
         several => format!("(?:{})", several.join("|")),
-    })
+    };
+    Some((close, followed.is_some()))
 }
 
 /// Returns what closes a call without what it looks for behind it, as far as it takes something of the text and the response goes on: `</call>` for `(?<=[\}\]])</call>`.
@@ -183,7 +187,7 @@ mod tests {
             .map(|response| Case::read_by(&template, "", response))
             .collect();
         let document = Document::of(&value).unwrap();
-        let changed = closed_behind_bodies(&[], &document, &cases, Scrutiny::Whole)?;
+        let (changed, _) = closed_behind_bodies(&[], &document, &cases, Scrutiny::Whole)?;
         let close = split::source(changed.fields.get(CALLS_KEY)?.close.as_ref()?);
         let template = ResponseTemplate::from_value(&changed.to_value()).unwrap();
         Some((Arc::new(template), close))
@@ -286,7 +290,7 @@ mod tests {
 
     #[test]
     fn only_what_takes_text_is_looked_behind_for() {
-        let ways = |close: &str| narrowed(&alternatives(close), "}", None);
+        let ways = |close: &str| Some(narrowed(&alternatives(close), "}", None)?.0);
         assert_eq!(ways("</call>").as_deref(), Some("(?<=})</call>"));
         let followed = "(?:</call>|(?<=a)(?=<call>)|<over>)";
         let expected = "(?:(?<=})(?:</call>|<over>)|(?<=a)(?=<call>))";
@@ -295,10 +299,16 @@ mod tests {
         // What follows a marker that is cut short cannot be there.
         let cut = r"</call>\s*(?:</all>\s*|</\s*\Z)?";
         let expected = format!(r"(?:(?<=}}){cut}|</call>\s*(?:</all>\s*)?\s*(?=<call>))");
-        let ways = narrowed(&alternatives(cut), "}", Some("<call>"));
-        assert_eq!(ways, Some(expected));
-        let ways = narrowed(&alternatives(r"</call>\s*\Z"), "}", Some("<call>"));
-        assert_eq!(ways.as_deref(), Some(r"(?<=})</call>\s*\Z"));
+        let followed = |close: &str| narrowed(&alternatives(close), "}", Some("<call>"));
+        assert_eq!(followed(cut), Some((expected, true)));
+        let expected = r"(?<=})</call>\s*\Z".to_owned();
+        assert_eq!(followed(r"</call>\s*\Z"), Some((expected, false)));
+        let within = r"</call>(?:</all>|<\Z)?(?:\|)?";
+        let (close, is_followed) = followed(within).unwrap();
+        assert!(
+            is_followed && close.ends_with(&format!(r"|{within}\s*(?=<call>))")),
+            "{close}"
+        );
         assert_eq!(
             anywhere("(?<=(?:\\)|a))</call>\\s*|(?<=a)(?=b)|(?<=a)c\\Z"),
             "</call>\\s*|(?<=a)(?=b)|(?<=a)c\\Z"

@@ -56,8 +56,10 @@ pub(in crate::derive) fn beginning_of_tags(field: &FieldDocument) -> Option<Stri
     let tag = field.content_args.get("tag_pattern")?.as_str()?;
     let begin = &tag[..tag.find("(?P<")?];
     let begin = begin.strip_suffix(SPACE).unwrap_or(begin);
-    let is_whole = !begin.is_empty() && Pattern::regex(begin).is_ok();
-    is_whole.then(|| begin.to_owned())
+    // What may be missing says nothing.
+    let takes = Pattern::regex(begin).ok()?.search("", 0);
+    let is_there = takes.is_ok_and(|found| found.is_none());
+    is_there.then(|| begin.to_owned())
 }
 
 /// The opening of a call without what says before its name that it is no other marker: `<(?!think>)NAME>` becomes `<NAME>`.
