@@ -74,19 +74,20 @@ fn a_folder_that_is_no_fixture_is_passed_over() {
 #[test]
 fn a_suite_that_is_not_utf_8_is_an_error_of_its_own() {
     let bench = with_suite()
-        .file("kite/first.jsonl", b"{\"name\": \"x\xff\"}\n")
+        .file("kite/first.jsonl", b"{\"response\": \"x\xff\"}\n")
         .file(
             "kite/later.jsonl",
             [LINE.as_bytes(), b"\n\"\xff\""].concat(),
         )
-        .file("kite/other.jsonl", b"{\"text\": 1}\n\xff");
+        .file("kite/other.jsonl", b"{\"text\": 1}\n\xff")
+        .file("kite/texts.jsonl", b"{\"text\": \"\xff\"}\n");
     let run = bench.run("check kite --format concise");
     assert_eq!(run.status, 1, "{run}");
     let lines: Vec<&str> = run.stdout.lines().collect();
     assert_eq!(
         lines,
         [
-            "kite/first.jsonl: error[invalid-utf8] invalid UTF-8 at byte 11, in line 1: none of its fixtures is checked",
+            "kite/first.jsonl: error[invalid-utf8] invalid UTF-8 at byte 15, in line 1: none of its fixtures is checked",
             "kite/later.jsonl: error[invalid-utf8] invalid UTF-8 at byte 97, in line 2: none of its fixtures is checked",
         ],
         "{run}"

@@ -145,6 +145,7 @@ fn a_bad_line_is_answered_and_stops_nothing() {
     exit 1
     --- stdout
     {"message": {"role": "assistant", "content": "first"}}
+    {"error": {"kind": "input", "message": "the line is not JSON: expected a value at byte 0", "span": [0, 0]}}
     {"error": {"kind": "input", "message": "the line is not JSON: expected a value at byte 13", "span": [13, 13]}}
     {"error": {"kind": "input", "message": "the line must be an object, not a list"}}
     {"error": {"kind": "input", "message": "invalid UTF-8 at byte 14 of the line", "span": [14, 15]}}

@@ -129,7 +129,7 @@ const KNOWN: &[(&str, [usize; 2])] = &[
     // A text that ends with a blank: the PEG reads the blank, the response template strips it.
     ("lines", [0, 3]),
     // A close of the implicit field in the middle of a text is left out, and so are other closes that depend on what stands around them.
-    ("command_r_plus", [0, 2]),
+    ("command_r_plus", [0, 4]),
     ("lfm2_5", [0, 12]),
     // The recipient is any name, which what follows tells from a function's.
     ("muse_glimmer", [0, 5]),
