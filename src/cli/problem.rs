@@ -78,7 +78,6 @@ impl Problem {
     }
 
     /// The message of its first diagnostic.
-    #[cfg(feature = "http")]
     pub(crate) fn message(&self) -> &str {
         self.diagnostics
             .first()
