@@ -202,10 +202,10 @@ test("the command tells its version, its help, and errors in full", () => {
   assert.match(command(["--help"]).out, /Usage: obverse derive/);
   assert.equal(command([]).status, 2);
   assert.equal(command(["derive", "--for", "nothing", "chat_templates/qwen3.jinja"]).status, 2);
-  const broken = command(["parse", QWEN], 'Hi<tool_call>{"</tool_call>');
+  const broken = command(["parse", QWEN], 'Hi<tool_call>{"a"}</tool_call>');
   assert.equal(broken.status, 1);
   const told = JSON.parse(broken.out);
-  assert.deepEqual([told.error.field, told.error.raw, told.message.content], ["tool_calls", '{"', "Hi"]);
+  assert.deepEqual([told.error.field, told.error.raw, told.message.content], ["tool_calls", '{"a"}', "Hi"]);
   // What a file says moves no cursor.
   const hostile = command(["parse", QWEN], '<tool_call>{"\x1b[2J</tool_call>');
   assert.ok(!(hostile.told + hostile.out).includes("\x1b"), hostile.told);
