@@ -123,8 +123,8 @@ impl Pass<'_> {
     }
 }
 
-/// Writes what is to be recorded, and tells how much of it was. Returns true if some of it could not be written, which keeps the
-/// rest from nothing.
+/// Writes what is to be recorded, and tells how much of it was. Returns true if some of it could not be written; all the rest is
+/// written all the same.
 fn record(changed: &[(FixtureFile, Fixture)], changes: &[FileChange]) -> bool {
     let mut failed: Vec<&FileChange> = Vec::new();
     for change in changes {

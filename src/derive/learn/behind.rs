@@ -82,16 +82,10 @@ fn narrowed(ways: &[String], behind: &str, follows: Option<&str>) -> Option<(Str
             let whole = whole.strip_suffix(SPACE).unwrap_or(&whole);
             Some(format!("{whole}{SPACE}(?={follows})"))
         });
-    let all: Vec<&str> = [own.as_str()]
-        .into_iter()
-        .chain(followed.as_deref())
-        .chain(others.into_iter().map(String::as_str))
-        .collect();
-    let close = match all.as_slice() {
-        [own] => (*own).to_owned(),
-        several => format!("(?:{})", several.join("|")),
-    };
-    Some((close, followed.is_some()))
+    let is_followed = followed.is_some();
+    let all = std::iter::once(own).chain(followed);
+    let close = either_of(all.chain(others.into_iter().cloned()).collect())?;
+    Some((close, is_followed))
 }
 
 /// Returns what closes a call without what it looks for behind it, as far as it takes something of the text and the response goes on: `</call>` for `(?<=[\}\]])</call>`.

@@ -11,7 +11,9 @@
 use std::sync::Arc;
 
 use super::{reads_as_before, split};
-use crate::derive::compare::pattern::{SPACE, alternatives, looks_around, outside_groups};
+use crate::derive::compare::pattern::{
+    SPACE, alternatives, either_of, looks_around, outside_groups,
+};
 use crate::derive::compare::text;
 use crate::judge::{self, Case, Scrutiny};
 use crate::pattern::Pattern;
@@ -93,10 +95,7 @@ fn without_turn(close: &str, marker: &str) -> Option<String> {
         format!("{}(?:{}|{SPACE}\\Z)", &way[..at], &way[at..])
     });
     let ways: Vec<String> = ways.collect();
-    is_changed.then(|| match ways.as_slice() {
-        [own] => own.clone(),
-        several => format!("(?:{})", several.join("|")),
-    })
+    either_of(ways).filter(|_| is_changed)
 }
 
 #[cfg(test)]
