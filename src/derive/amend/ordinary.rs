@@ -126,7 +126,8 @@ impl Amended {
         let mut keeps = bench.keeps(&self.proof);
         for (_, read, proposal) in all {
             let lost = bench.lost(&read);
-            if lost.len() >= now.lost.len() {
+            // A recorded response says that the model does write it so.
+            if lost.len() >= now.lost.len() || !self.reads_recorded_by(&read) {
                 continue;
             }
             if *proofs == 0 {

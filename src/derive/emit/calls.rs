@@ -320,7 +320,7 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         let usual = candidate(
             "where the next begins or the turn ends",
             because,
-            stop(calls, ends, &next),
+            stop(calls, ends, &next, false),
         );
         let at_line = ends_line(calls).then(|| {
             let because = "JSON that is written on one line ends with it";
@@ -332,7 +332,7 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
             && begins_line(calls, &calls.next_opening()))
         .then(|| {
             let because = "what opens a call may stand within a line of an argument as well";
-            let pattern = stop(calls, ends, &format!("{AT_LINE}{next}"));
+            let pattern = stop(calls, ends, &next, true);
             candidate(
                 "where the next begins a line or the turn ends",
                 because,
@@ -449,7 +449,7 @@ fn before_the_end(written: &Written<'_>, close: &str) -> String {
     let Written { calls, ends, .. } = written;
     let next = written.next();
     let end = match calls.section.1.trim() {
-        "" => stop(calls, ends, &next),
+        "" => stop(calls, ends, &next, false),
         section => {
             let (section, next) = (slot::pattern(section), before_next(calls, &next));
             Some(format!("{section}|{next}"))
@@ -484,7 +484,7 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
     let text_end = ends.text_end;
     let next = written.next();
     let own = calls.call.1.trim();
-    let at_section = match stop_behind(own, calls, ends, &next) {
+    let at_section = match stop_behind(own, calls, ends, &next, false) {
         Some(stop) => format!("(?:{stop}|{text_end})"),
         None => text_end.to_owned(),
     };
@@ -533,25 +533,28 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
     closed.map(Delimiter::pattern)
 }
 
-/// A pattern for the end of a call that nothing closes. It ends at the end of the section or of the turn, and before the next call, whose
-/// beginning is the pattern `next`.
-fn stop(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
-    stop_behind("", calls, ends, next)
+/// A pattern for the end of a call that nothing closes. It ends at the end of the section or of the turn, before the next call, whose
+/// beginning is the pattern `next`, and before the content where that follows; `at_line` asks that these two begin a line.
+fn stop(calls: &ToolCalls, ends: &Ends<'_>, next: &str, at_line: bool) -> Option<String> {
+    stop_behind("", calls, ends, next, at_line)
 }
 
 /// A pattern as [`stop`] gives it, for what stands behind the text `own`, which closes a call also where the response ends.
-fn stop_behind(own: &str, calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
+fn stop_behind(
+    own: &str,
+    calls: &ToolCalls,
+    ends: &Ends<'_>,
+    next: &str,
+    at_line: bool,
+) -> Option<String> {
     let section = Some(calls.section.1.trim()).filter(|section| !section.is_empty());
     let stop = ends.pattern_behind(own, section);
     let stop = stop.map(|stop| behind_json(calls, &stop));
-    if !calls.parallel || next.is_empty() {
-        return stop;
-    }
-    let before_next = before_next(calls, next);
-    Some(match stop {
-        Some(stop) => format!("(?:{stop}|{before_next})"),
-        None => before_next,
-    })
+    let line = if at_line { AT_LINE } else { "" };
+    let before_next =
+        (calls.parallel && !next.is_empty()).then(|| before_next(calls, &format!("{line}{next}")));
+    let all = stop.into_iter().chain(before_next);
+    either_of(all.chain(ends.before_content(at_line)).collect())
 }
 
 /// A pattern for the end of a call as [`stop`] gives it, where the next call and what ends all of them begin a line; `None` where nothing that ends
@@ -571,7 +574,7 @@ fn stop_at_line(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String
     let before_next = (calls.parallel && !next.is_empty())
         .then(|| before_next(calls, &format!("{AT_LINE}{next}")));
     let all = section.into_iter().chain(turn_end).chain(before_next);
-    either_of(all.collect())
+    either_of(all.chain(ends.before_content(true)).collect())
 }
 
 /// Returns the pattern, of which what closes the section is a part, with white space allowed behind the brackets with which that begins.

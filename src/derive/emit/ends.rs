@@ -17,6 +17,8 @@ pub(super) struct Ends<'a> {
     followed: Vec<&'a str>,
     /// The constant text that calls begin with; empty where there is none.
     opens_calls: &'a str,
+    /// The marker that opens the content behind the calls, and the white space before it; `None` where none does.
+    opens_content: Option<(&'a str, &'a str)>,
     /// The text that may follow at the end of a conversation.
     epilogue: &'a str,
     /// True if text behind the end of a turn goes to no field, or to a reasoning that is what no other field takes. It is so where a delimiter
@@ -78,6 +80,10 @@ impl<'a> Ends<'a> {
                     section => section,
                 })
             }),
+            opens_content: content
+                .behind_calls
+                .as_deref()
+                .and_then(|space| Some((space, content.open.as_deref()?))),
             epilogue,
             is_last: analysis.content.open.is_some()
                 || unopened::unclaimed(analysis, choices).is_some(),
@@ -133,6 +139,17 @@ impl<'a> Ends<'a> {
             true => String::new(),
             false => format!("\\s*{}", self.optional(self.epilogue)),
         }
+    }
+
+    /// A pattern that finds where the content begins behind the calls, at the beginning of a line if `at_line` asks for that and the chat template has it
+    /// there; `None` where no marker opens the content there.
+    pub(super) fn before_content(&self, at_line: bool) -> Option<String> {
+        let (space, open) = self.opens_content?;
+        let line = match at_line && space.contains('\n') {
+            true => super::AT_LINE,
+            false => "",
+        };
+        Some(format!("{line}(?={})", slot::pattern(open.trim())))
     }
 
     /// A pattern as [`pattern`](Self::pattern) gives, for what stands behind the text `own`, which closes a region also where the response ends
@@ -356,6 +373,7 @@ mod tests {
             spaced: Vec::new(),
             followed: Vec::new(),
             opens_calls: "",
+            opens_content: None,
             epilogue: "",
             is_last,
             pieces: &pieces,

@@ -206,7 +206,13 @@ fn is_plain(call: &Spotted, recorded: &Recorded, constants: &Constants<'_>) -> b
     for span in constants.find(&rest.clone()).into_iter().rev() {
         rest.replace_range(span, " ");
     }
-    is_taken && !is_prose(rest.trim_matches(python::is_space))
+    let rest = rest.trim_matches(python::is_space);
+    let rest = match next < behind.len() {
+        // What parts two objects may stand there.
+        true => rest.trim_end_matches([',', ';']),
+        false => rest,
+    };
+    is_taken && !is_prose(rest)
 }
 
 /// Returns true if a text is more like a sentence than like a marker: it ends like one, or has several words and nothing else.

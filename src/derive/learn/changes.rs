@@ -38,6 +38,8 @@ pub(super) struct Change {
     pub(super) now: String,
     /// True if white space stands before that text.
     pub(super) is_apart: bool,
+    /// True if white space stands behind that text.
+    pub(super) is_followed: bool,
 }
 
 impl Change {
@@ -84,12 +86,17 @@ pub(super) fn changes(gaps: &[Gap], known: &[Gap], pieces: &Pieces) -> Vec<Chang
     found
 }
 
-/// How far a gap is from the nearest that renders have between parts of the same kinds, whatever stands before it.
-pub(super) fn distance(gap: &Gap, known: &[Gap], pieces: &Pieces) -> Option<usize> {
+/// How far a gap is from the nearest that renders have between parts of the same kinds, whatever stands before it: how often words of theirs are missing in it, and
+/// how much is different. What lacks words is further away, since it may be the rest of a text with other words.
+pub(super) fn distance(gap: &Gap, known: &[Gap], pieces: &Pieces) -> Option<(usize, usize)> {
     let now = tokens(&gap.text);
     let alike = known.iter().filter(|other| other.behind == gap.behind);
     let all = alike.filter_map(|other| differing(gap, &other.text, &now, pieces));
-    all.map(|all| all.iter().map(weight).sum::<usize>()).min()
+    let all = all.map(|all| {
+        let without = all.iter().filter(|one| one.takes_words_away()).count();
+        (without, all.iter().map(weight).sum())
+    });
+    all.min()
 }
 
 fn weight(change: &Change) -> usize {
@@ -172,6 +179,7 @@ fn differing(gap: &Gap, render: &str, now: &[Token<'_>], pieces: &Pieces) -> Opt
                 _ => 0..0,
             };
             let is_apart = gap.text[..span.start].ends_with(python::is_space);
+            let is_followed = gap.text[span.end..].starts_with(python::is_space);
             changes.push(Change {
                 before: gap.before,
                 behind: gap.behind,
@@ -180,6 +188,7 @@ fn differing(gap: &Gap, render: &str, now: &[Token<'_>], pieces: &Pieces) -> Opt
                 was: owned(old),
                 now: gap.text[span].to_owned(),
                 is_apart,
+                is_followed,
             });
         }
         (row, at) = (next_row + 1, next_at + 1);
@@ -206,6 +215,7 @@ fn merged(gap: &Gap, was: &[Token<'_>], now: &[Token<'_>]) -> Option<Change> {
         _ => 0..0,
     };
     let is_apart = gap.text[..span.start].ends_with(python::is_space);
+    let is_followed = gap.text[span.end..].starts_with(python::is_space);
     Some(Change {
         before: gap.before,
         behind: gap.behind,
@@ -214,6 +224,7 @@ fn merged(gap: &Gap, was: &[Token<'_>], now: &[Token<'_>]) -> Option<Change> {
         was: owned(&was[start..was.len() - end]),
         now: gap.text.get(span)?.to_owned(),
         is_apart,
+        is_followed,
     })
 }
 
@@ -238,9 +249,12 @@ fn slid(
             let is_next = r + by == last_row && a + by == last_at;
             is_next && was[r + old].text == now[a + new].text
         });
-        let by = run
-            .map(|(by, _)| by + 1)
-            .find(|by| is_edge(last_row + 1 - by) && is_edge(last_row + 1 - by + old));
+        let run: Vec<usize> = run.map(|(by, _)| by + 1).collect();
+        let begins = |by: &&usize| is_edge(last_row + 1 - **by);
+        let ends = |by: &&usize| is_edge(last_row + 1 - **by + old);
+        // Where no edge is known in front of it, as of `<b>` behind a `}` that always stands there, what comes behind begins at one.
+        let by = run.iter().find(|by| begins(by) && ends(by));
+        let by = by.or_else(|| run.iter().find(ends)).copied();
         let is_there = is_edge(last_row + 1) && is_edge(row);
         if let Some(by) = by.filter(|_| !is_there) {
             for (r, a) in &mut common[index - by..index] {
@@ -256,6 +270,13 @@ impl Change {
     /// Returns true if words that renders have may be missing.
     pub(super) fn takes_words_away(&self) -> bool {
         self.now.is_empty() && self.has_word()
+    }
+
+    /// Returns true if what renders have before the stretch has words.
+    pub(super) fn is_behind_words(&self) -> bool {
+        self.left
+            .iter()
+            .any(|token| token.contains(char::is_alphanumeric))
     }
 
     /// Returns true if the gap begins or ends with a part of a call.

@@ -37,6 +37,7 @@ mod propose;
 mod quoted;
 mod recorded;
 mod report;
+mod several;
 mod spelled;
 mod split;
 mod spot;

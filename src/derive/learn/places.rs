@@ -10,27 +10,31 @@ use super::changes::{Change, tokens};
 use super::gaps::Part;
 use super::items::{Item, Kind, items, matched, matched_before};
 use super::split::{source, without};
+use super::within::behind_parts;
 use crate::derive::compare::pattern::SPACE;
 use crate::derive::compare::text::{escape, escape_loosely};
+use crate::derive::probe::CALLS_KEY;
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document};
 use crate::value::Value;
 
 /// The document with all its patterns taking the other texts as well; `None` where one of the changes finds no place, or a pattern would match nothing at all.
 pub(super) fn apply(document: &Document, changes: &[&Change]) -> Option<Document> {
+    let begins = behind_parts(document, None, None);
     let mut document = document.clone();
     let mut is_placed = vec![false; changes.len()];
-    for field in document.fields.values_mut() {
-        for delimiter in [&mut field.open, &mut field.close] {
+    for (name, field) in &mut document.fields {
+        let begins = (name == CALLS_KEY).then_some(begins.as_str());
+        for (delimiter, begins) in [(&mut field.open, begins), (&mut field.close, None)] {
             if let Some(one) = delimiter
-                && let Some(changed) = changed(&source(one), changes, &mut is_placed)
+                && let Some(changed) = changed(&source(one), changes, begins, &mut is_placed)
             {
                 *one = Delimiter::pattern(changed);
             }
         }
         for (_, value) in field.content_args.iter_mut() {
             if let Some(pattern) = value.as_str().filter(|text| text.contains("(?P<"))
-                && let Some(changed) = changed(pattern, changes, &mut is_placed)
+                && let Some(changed) = changed(pattern, changes, None, &mut is_placed)
             {
                 *value = Value::from(changed);
             }
@@ -39,8 +43,14 @@ pub(super) fn apply(document: &Document, changes: &[&Change]) -> Option<Document
     is_placed.iter().all(|is| *is).then_some(document)
 }
 
-/// The pattern with the changes that find a place in it; `None` where none does, or it would match nothing at all.
-fn changed(pattern: &str, changes: &[&Change], is_placed: &mut [bool]) -> Option<String> {
+/// The pattern with the changes that find a place in it; `None` where none does, or it would match nothing at all. Where it opens a call, `begins` is a look-behind for
+/// the places at which a part of a message begins.
+fn changed(
+    pattern: &str,
+    changes: &[&Change],
+    begins: Option<&str>,
+    is_placed: &mut [bool],
+) -> Option<String> {
     let items = items(pattern);
     let mut places: Vec<(Range<usize>, Vec<&Change>, String)> = Vec::new();
     let mut placed = Vec::new();
@@ -82,7 +92,22 @@ fn changed(pattern: &str, changes: &[&Change], is_placed: &mut [bool]) -> Option
             false => (span.clone(), ["", ""]),
         };
         before = span.start;
-        written.replace_range(span.clone(), &either(&pattern[span], all, sides, guard));
+        let is_last = ["", SPACE].contains(&&pattern[span.end..]);
+        let follows = all.iter().filter(|_| is_last);
+        let follows = follows.filter_map(|one| one.what_follows()).next();
+        // A call without the marker in front of it is one where the response begins with it, and is spoken of within a text.
+        let missing = all.iter().filter(|one| one.now.is_empty());
+        let mut missing = missing.map(|one| one.before);
+        let begins = begins.filter(|_| span.start == 0 && missing.all(|one| one == Part::Start));
+        let instead = follows.or_else(|| begins.map(str::to_owned));
+        let either = either(
+            &pattern[span.clone()],
+            all,
+            sides,
+            guard,
+            instead.as_deref(),
+        );
+        written.replace_range(span, &either);
     }
     for change in placed.iter().map(|number| changes[*number]) {
         if change.before == Part::Name && change.left.is_empty() {
@@ -111,13 +136,26 @@ fn run(items: &[Item], span: &Range<usize>) -> Range<usize> {
 }
 
 /// A pattern for a stretch of a pattern, or what stands in its place in responses, between these parts of patterns; where the stretch is empty, the first of
-/// these is all that stands before it, and the text goes on from what the `guard` looks back at.
-fn either(was: &str, all: &[&Change], [left, right]: [&str; 2], guard: &str) -> String {
+/// these is all that stands before it, and the text goes on from what the `guard` looks back at. Where the stretch is missing, the pattern `instead` has to match there,
+/// if there is one.
+fn either(
+    was: &str,
+    all: &[&Change],
+    [left, right]: [&str; 2],
+    guard: &str,
+    instead: Option<&str>,
+) -> String {
     let mut texts: Vec<String> = Vec::new();
     for change in all.iter().filter(|change| !change.now.is_empty()) {
         let text = match was.is_empty() {
             true => varied(&change.now),
-            false => format!("{left}{}{right}", varied(&change.now)),
+            false => {
+                let is_apart = change.is_apart && !left.ends_with(SPACE);
+                let before = if is_apart { SPACE } else { "" };
+                let is_followed = change.is_followed && !right.starts_with(SPACE);
+                let behind = if is_followed { SPACE } else { "" };
+                format!("{left}{before}{}{behind}{right}", varied(&change.now))
+            }
         };
         if !texts.contains(&text) {
             texts.push(text);
@@ -138,10 +176,16 @@ fn either(was: &str, all: &[&Change], [left, right]: [&str; 2], guard: &str) -> 
                 texts => format!("(?:{guard}{lead}(?:{}){SPACE})?", texts.join("|")),
             }
         }
-        (false, []) => format!("(?:{was})?"),
         (false, texts) => {
-            let end = if may_miss { "?" } else { "" };
-            format!("(?:{was}|{}){end}", texts.join("|"))
+            let instead = instead.filter(|_| may_miss).map(str::to_owned);
+            let end = match may_miss && instead.is_none() {
+                true => "?",
+                false => "",
+            };
+            let ways = std::iter::once(was.to_owned());
+            let ways = ways.chain(texts.iter().cloned()).chain(instead);
+            let ways: Vec<String> = ways.collect();
+            format!("(?:{}){end}", ways.join("|"))
         }
     }
 }
@@ -198,6 +242,12 @@ struct Beside {
 }
 
 impl Change {
+    /// A look-ahead for what renders have behind a stretch that is missing behind the parts of a call; `None` where they have nothing there.
+    fn what_follows(&self) -> Option<String> {
+        let is_end = self.now.is_empty() && self.behind == Part::End && !self.right.is_empty();
+        is_end.then(|| format!("(?={SPACE}{})", escape_loosely(&self.right.concat())))
+    }
+
     /// The bytes of a pattern where the stretch stands, by the items of the pattern; each with a look-behind for what stands before it in the response,
     /// where the pattern begins behind that.
     fn places(&self, items: &[Item]) -> Vec<(Range<usize>, String)> {

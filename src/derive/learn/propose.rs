@@ -13,6 +13,7 @@ use super::changes;
 use super::constants::Constants;
 use super::gaps::{self, Gap};
 use super::recorded::Recorded;
+use super::several::Several;
 use super::spelled::{self, Spelling};
 use super::spot::Spot;
 use super::supposed;
@@ -197,24 +198,31 @@ impl Seen<'_> {
             let gaps = gaps.unwrap_or_default();
             let mut changes = changes::changes(&gaps, known, pieces);
             changes.retain(|change| self.is_marker(&change.now) || !has_words(&change.now));
-            return spellings(spelled::spellings(base, &gaps, known, &changes));
+            let several = Several::of(&gaps, &changes, known);
+            return spellings(spelled::spellings(base, &gaps, known, &changes, several));
         }
         if known.is_empty() {
             return Vec::new();
         }
         let gaps = match self.read.missed.as_slice() {
             [] => gaps::gaps(self.text(), &self.without_marked_words()).unwrap_or_default(),
-            missed => supposed::gaps(self.text(), missed, known, pieces),
+            missed => {
+                let constants = self.constants.find(self.text());
+                let is_marker = |text: &str| self.is_marker(text);
+                supposed::gaps(self.text(), missed, known, pieces, &constants, is_marker)
+            }
         };
-        let mut changes = changes::changes(&gaps, known, pieces);
+        let all = changes::changes(&gaps, known, pieces);
+        let mut changes = all.clone();
         // Nobody says that there is a call. A text with less around it than a call has may as well speak of one.
         // And what stands around a call may be a text, unless other responses have it, too.
         changes.retain(|change| {
             let is_known = change.is_within_call() || self.is_marker(&change.now);
-            is_known && !change.takes_words_away()
+            is_known && (!change.takes_words_away() || change.is_behind_words())
         });
         changes.extend(supposed::echoes(self.text(), &changes, known));
-        spellings(spelled::spellings(base, &gaps, known, &changes))
+        let several = Several::of(&gaps, &all, known);
+        spellings(spelled::spellings(base, &gaps, known, &changes, several))
     }
 
     /// The message as it is read, without the words at the ends of its texts in which a marker was left.

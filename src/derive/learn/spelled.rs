@@ -8,6 +8,7 @@
 use super::changes::Change;
 use super::gaps::{Gap, Part};
 use super::places;
+use super::several::Several;
 use super::split::{Split, source};
 use crate::derive::compare::pattern::{SPACE, grouped};
 use crate::derive::compare::text::{common_suffix, escape, escape_loosely};
@@ -42,6 +43,7 @@ pub(super) struct Spelling {
     /// True if the object of a call is taken apart: the keys of the name and of the arguments.
     pub(super) apart: Option<[String; 2]>,
     pub(super) turned: Option<Turned>,
+    pub(super) several: Option<Several>,
     pub(super) changes: Vec<Change>,
 }
 
@@ -58,6 +60,7 @@ impl Spelling {
         if self.turned.is_some() {
             told.push("a call's name may stand behind its arguments".to_owned());
         }
+        told.extend(self.several.as_ref().map(Several::told));
         told.join("; ")
     }
 
@@ -65,6 +68,7 @@ impl Spelling {
     pub(super) fn is_of_calls(&self) -> bool {
         self.apart.is_some()
             || self.turned.is_some()
+            || self.several.is_some()
             || self.changes.iter().any(Change::is_beside_call)
     }
 
@@ -73,13 +77,16 @@ impl Spelling {
         let mut changes = self.changes.iter();
         let first = changes.next();
         let is_other = |change: &Change| first.is_some_and(|first| !first.is_like(change));
-        self.turned.is_some() && first.is_some() || changes.any(is_other)
+        let is_moved = self.turned.is_some() || self.several.is_some();
+        is_moved && first.is_some() || changes.any(is_other)
     }
 
     pub(super) fn has(&self, text: &str) -> bool {
         let turned = self.turned.iter();
         let mut turned = turned.flat_map(|turned| [&turned.lead, &turned.between, &turned.behind]);
+        let mut several = self.several.iter();
         self.changes.iter().any(|change| change.now.contains(text))
+            || several.any(|several| several.has(text))
             || turned.any(|one| one.contains(text))
     }
 
@@ -87,7 +94,8 @@ impl Spelling {
         let changes = self.changes.iter().map(|change| change.now.len() + 1);
         let turned = self.turned.as_ref();
         let turned = turned.map_or(0, |turned| turned.lead.len() + turned.between.len());
-        changes.sum::<usize>() + turned + 4 * usize::from(self.apart.is_some())
+        let several = self.several.as_ref().map_or(0, Several::size);
+        changes.sum::<usize>() + turned + several + 4 * usize::from(self.apart.is_some())
     }
 }
 
@@ -97,6 +105,7 @@ pub(super) fn spellings(
     gaps: &[Gap],
     known: &[Gap],
     changes: &[Change],
+    several: Option<Several>,
 ) -> Vec<Spelling> {
     let mut found: Vec<Spelling> = Vec::new();
     let keys = keys(document, known);
@@ -116,6 +125,19 @@ pub(super) fn spellings(
         ..Spelling::default()
     });
     found.extend(turned.filter(|_| apart.is_none()));
+    if let Some(several) = several {
+        // Behind the markers of a list the calls of it are several.
+        let alone = Spelling::default();
+        let most = found.iter().max_by_key(|one| one.changes.len()).cloned();
+        let within = [Some(alone), most].into_iter().flatten();
+        let with: Vec<Spelling> = within
+            .map(|one| Spelling {
+                several: Some(several.clone()),
+                ..one
+            })
+            .collect();
+        found.extend(with);
+    }
     found
 }
 
@@ -128,6 +150,7 @@ fn combined(document: &Document, all: &[Change], apart: Option<&[String; 2]>) ->
     let of = |chosen: Vec<&Change>| Spelling {
         apart: apart.cloned(),
         turned: None,
+        several: None,
         changes: chosen.into_iter().cloned().collect(),
     };
     let count = placed.len();
@@ -162,6 +185,9 @@ pub(super) fn apply(base: &Document, spellings: &[&Spelling]) -> Option<Document
     }
     if let Some(turned) = spellings.iter().find_map(|one| one.turned.as_ref()) {
         document = turned.apply(&document)?;
+    }
+    if let Some(several) = spellings.iter().find_map(|one| one.several.as_ref()) {
+        document = several.apply(&document)?;
     }
     Some(document)
 }

@@ -1,5 +1,6 @@
 //! Learning from responses that were written by hand, as models write them.
 
+mod forms;
 mod tags;
 
 use std::sync::Arc;
@@ -676,25 +677,4 @@ fn other_tags_are_learnt_without_messages() {
         message(&derivation, "@moth\n", &response("Paris")),
         expected
     );
-}
-
-#[test]
-fn contradicting_messages_are_told() {
-    let given = ["Hello there.", "Hello"].map(|content| {
-        let expected = format!(r#"{{"content": "{content}"}}"#);
-        Recorded {
-            name: format!("the one with {content}"),
-            ..recorded("Hello there.@end", Some(&expected))
-        }
-    });
-    let (derivation, report) = moth(&given);
-    assert_eq!(report.short.len(), 1, "{report:#?}");
-    let why = &report.short[0].why;
-    assert!(
-        why.contains("the one with Hello there. has the same text and another message"),
-        "{why}"
-    );
-    // It is shown beside the nearest render.
-    let shown = derivation.report.evidence.iter();
-    assert_eq!(shown.filter(|one| one.decision == "response").count(), 1);
 }

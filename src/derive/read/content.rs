@@ -24,6 +24,8 @@ pub(in crate::derive) struct Content {
     /// The text between content that has an opening marker and the calls behind it, without the markers of either; `None` where calls never
     /// follow content.
     pub(in crate::derive) before_calls: Option<String>,
+    /// The white space between the calls and the marker that opens the content behind them; `None` where content does not follow calls in this way.
+    pub(in crate::derive) behind_calls: Option<String>,
     /// The texts that stand beside the content only in some messages, those with calls, those with a reasoning or those that are written where there are tools,
     /// and that open or close nothing elsewhere.
     pub(in crate::derive) beside: Vec<Beside>,
@@ -146,6 +148,9 @@ impl Content {
         let behind = behind.and_then(|behind| Some(behind.strip_suffix(&own)?.trim().to_owned()));
         if self.open.is_some() {
             self.before_calls = behind;
+            let calls = Some(before).filter(|before| before.contains(&message.calls[0].name));
+            let calls = calls.and_then(|calls| calls.trim_end().strip_suffix(opens?));
+            self.behind_calls = calls.map(|calls| calls[calls.trim_end().len()..].to_owned());
             // In a message with calls something else may open the content.
             let other = before.trim();
             let opens_reasoning = reasoning.is_some_and(|reasoning| {
@@ -318,6 +323,7 @@ pub(in crate::derive) fn read(
         end_beside_reasoning: None,
         ends_beside_further: Vec::new(),
         before_calls: None,
+        behind_calls: None,
         beside,
     };
     (content, evidence)

@@ -157,6 +157,20 @@ fn what_stands_around_content_behind_calls_alone_is_passed_over_where_it_ends() 
     );
 }
 
+/// Nothing closes a call but what opens the content behind it, which is a word that stands at the beginning of a line.
+#[test]
+fn a_call_ends_where_the_content_behind_it_is_opened() {
+    for call in [
+        "{{ '\\ndo ' ~ c.function.name ~ ' ' ~ c.function.arguments|tojson }}",
+        "{{ '\\ndo ' ~ c.function.name }}{%- for k, v in c.function.arguments.items() -%}{{ '\\n  ' ~ k ~ ' = ' ~ v|tojson }}{%- endfor -%}",
+    ] {
+        let template = chat(&format!(
+            "{{%- for c in m.tool_calls or [] -%}}{call}{{%- endfor -%}}{{%- if m.content -%}}{{{{ '\\nsay ' ~ m.content }}}}{{%- endif -%}}{{{{ '\\n' }}}}"
+        ));
+        verified(&template);
+    }
+}
+
 #[test]
 fn what_somebody_has_chosen_stays_although_less_comes_back() {
     let wanted = |candidate: &str| Options {

@@ -1,6 +1,6 @@
 //! Learning of calls whose arguments stand in tags, and what is told of the responses in the end.
 
-use super::{CALL, learn, message, recorded};
+use super::{CALL, Recorded, learn, message, moth, recorded};
 
 /// A chat template with calls whose arguments stand in tags.
 const TAGS: &str = r#"{%- for m in messages -%}<{{ m.role }}>{{ m.content or '' }}
@@ -78,4 +78,25 @@ fn the_report_tells_what_is_read_in_the_end() {
     let shown = derivation.report.evidence.iter();
     let shown = shown.filter(|one| one.reading.contains("is not read right"));
     assert_eq!(shown.count(), 1);
+}
+
+#[test]
+fn contradicting_messages_are_told() {
+    let given = ["Hello there.", "Hello"].map(|content| {
+        let expected = format!(r#"{{"content": "{content}"}}"#);
+        Recorded {
+            name: format!("the one with {content}"),
+            ..recorded("Hello there.@end", Some(&expected))
+        }
+    });
+    let (derivation, report) = moth(&given);
+    assert_eq!(report.short.len(), 1, "{report:#?}");
+    let why = &report.short[0].why;
+    assert!(
+        why.contains("the one with Hello there. has the same text and another message"),
+        "{why}"
+    );
+    // It is shown beside the nearest render.
+    let shown = derivation.report.evidence.iter();
+    assert_eq!(shown.filter(|one| one.decision == "response").count(), 1);
 }

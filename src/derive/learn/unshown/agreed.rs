@@ -6,7 +6,7 @@
 
 use super::super::recorded::Recorded;
 use super::parts::{Body, Calls, Member, Pairs, Parts, Quoting, Text};
-use super::seen::{Found, FoundBody, Seen, Shown, seen};
+use super::seen::{Found, FoundBody, Known, Seen, Shown, seen};
 use crate::text;
 use crate::value::python;
 
@@ -15,14 +15,14 @@ use crate::value::python;
 pub(super) fn parts(
     recorded: &[Recorded],
     keys: &[String],
-    close: Option<&str>,
+    known: &Known,
     opened: &str,
 ) -> Option<Parts> {
     let Seen {
         texts,
         calls,
         taught_by,
-    } = seen(recorded, keys, close);
+    } = seen(recorded, keys, known);
     let calls = of_calls(&calls);
     let texts = keys.iter().filter_map(|key| {
         let of_key: Vec<&Text> = texts.iter().filter(|text| text.key == *key).collect();

@@ -45,8 +45,13 @@ pub(in crate::derive) fn unshown(
 ) -> Option<Unshown> {
     let keys = lacking(recorded, document);
     let close = document.fields.get(super::CONTENT_KEY)?.close.as_ref();
-    let close = close.map(super::split::source);
-    let parts = agreed::parts(recorded, &keys, close.as_deref(), opened)?;
+    let calls = document.fields.get(CALLS_KEY);
+    let open = calls.and_then(|field| field.open.as_ref());
+    let known = seen::Known {
+        close: close.map(super::split::source),
+        opens_calls: open.map(super::split::source),
+    };
+    let parts = agreed::parts(recorded, &keys, &known, opened)?;
     let prelude = rewrite::prelude(&parts);
     let mut keys: Vec<String> = parts.texts.iter().map(|text| text.key.clone()).collect();
     keys.extend(parts.calls.is_some().then(|| CALLS_KEY.to_owned()));

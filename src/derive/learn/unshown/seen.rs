@@ -17,6 +17,14 @@ use crate::value::{Map, Value, json, python};
 /// How far a part may stand behind the one before it, in bytes.
 const MAX_BETWEEN: usize = 160;
 
+/// The delimiters that are known, as patterns.
+pub(super) struct Known {
+    /// For the text that ends the content.
+    pub(super) close: Option<String>,
+    /// For the text that opens calls.
+    pub(super) opens_calls: Option<String>,
+}
+
 /// The parts of messages that the responses show.
 pub(super) struct Seen {
     /// Each text beside the content, with what stands around it.
@@ -57,9 +65,12 @@ pub(super) struct Shown {
     pub(super) calls: Vec<Found>,
 }
 
-/// Returns the parts with these keys that all responses show; `close` is a pattern for the text that ends the content.
-pub(super) fn seen(recorded: &[Recorded], keys: &[String], close: Option<&str>) -> Seen {
-    let end = close.and_then(|close| Pattern::regex(&format!("(?:{close})\\Z")).ok());
+/// Returns the parts with these keys that all responses show.
+pub(super) fn seen(recorded: &[Recorded], keys: &[String], known: &Known) -> Seen {
+    let end = known.close.as_ref();
+    let end = end.and_then(|close| Pattern::regex(&format!("(?:{close})\\Z")).ok());
+    let opens_calls = known.opens_calls.as_ref();
+    let opens_calls = opens_calls.and_then(|open| Pattern::regex(open).ok());
     let mut texts: Vec<Text> = Vec::new();
     let mut shown: Vec<Shown> = Vec::new();
     let mut taught_by = Vec::new();
@@ -77,9 +88,17 @@ pub(super) fn seen(recorded: &[Recorded], keys: &[String], close: Option<&str>) 
         for key in keys.iter().filter(|key| *key != CALLS_KEY) {
             let wanted = trimmed(message.get(key.as_str()));
             let content = trimmed(message.get(CONTENT_KEY));
-            let Some(text) = wanted.and_then(|text| around(response, key, text, content)) else {
-                continue;
-            };
+            let text = wanted.and_then(|text| {
+                around(response, key, text, |end| match content {
+                    Some(content) => find(response, content, end),
+                    // Calls may follow at once.
+                    None => {
+                        let found = opens_calls.as_ref()?.search(response, end).ok()??;
+                        Some(found.span.start)
+                    }
+                })
+            });
+            let Some(text) = text else { continue };
             at = at.max(text.1);
             is_taught |= !texts.contains(&text.0);
             texts.push(text.0);
@@ -115,12 +134,16 @@ fn find(text: &str, part: &str, at: usize) -> Option<usize> {
     text[at..].find(part).map(|by| at + by)
 }
 
-/// Returns a text that the response begins with, and the place where the text around it ends: before the content, or before the text that
-/// follows on the same line.
-fn around(response: &str, key: &str, text: &str, content: Option<&str>) -> Option<(Text, usize)> {
+/// Returns a text that the response begins with, and the place where the text around it ends, which `next` finds behind a place.
+fn around(
+    response: &str,
+    key: &str,
+    text: &str,
+    next: impl Fn(usize) -> Option<usize>,
+) -> Option<(Text, usize)> {
     let start = find(response, text, 0).filter(|start| *start <= MAX_BETWEEN)?;
     let end = start + text.len();
-    let next = find(response, content?, end)?;
+    let next = next(end)?;
     let behind = &response[end..next];
     (behind.len() <= MAX_BETWEEN).then(|| {
         let text = Text {
