@@ -146,10 +146,12 @@ pub(super) fn reasoning(
             Unclosed::EndsAtACall,
         )),
     ];
-    let unclosed = choices.choose(
-        DecisionId::UnclosedReasoning,
-        candidates.into_iter().flatten(),
-    );
+    let mut candidates: Vec<Candidate<Unclosed>> = candidates.into_iter().flatten().collect();
+    // Where renders leave it open before calls, a model does so every time; and an engine may stop before what ends the turn.
+    if reasoning.is_open_before_calls {
+        candidates.sort_by_key(|one| one.value != Unclosed::EndsAtCallsAtTheEnd);
+    }
+    let unclosed = choices.choose(DecisionId::UnclosedReasoning, candidates);
     let marker = slot::pattern(&reasoning.close);
     let up_to = |last: String| format!("(?:(?!{marker}).)*{last}");
     let behind = match unclosed {

@@ -22,16 +22,28 @@ pub(super) fn delimiters(reasoning: &Reasoning, choices: &Choices) -> Option<[De
         "it stands at the beginning, before what opens the content",
         None,
     );
-    let at_beginning = (!reasoning.close.is_empty()).then(|| {
-        let close = markers(vec![reasoning.close.clone()], slot::pattern);
-        Candidate::new(
-            "from the beginning",
-            "the beginning of the response",
-            "text behind calls is no reasoning",
-            Some([Delimiter::pattern("\\A"), close]),
-        )
-    });
-    let candidates = std::iter::once(claimed_by_none).chain(at_beginning);
+    let close = Some(&reasoning.close).filter(|close| !close.is_empty());
+    let at_beginning = |name, means, because, open: String| {
+        let close = markers(vec![close?.clone()], slot::pattern);
+        let delimiters = Some([Delimiter::pattern(open), close]);
+        Some(Candidate::new(name, means, because, delimiters))
+    };
+    let always = at_beginning(
+        "from the beginning",
+        "the beginning of the response",
+        "text behind calls is no reasoning",
+        "\\A".to_owned(),
+    );
+    // A response is held back until it is seen, so that this comes last.
+    let where_closed = at_beginning(
+        "from the beginning, where something closes it",
+        "the beginning of a response that has what closes it",
+        "a message without a reasoning has nothing that closes one",
+        format!("\\A(?=.*?{})", slot::pattern(&reasoning.close)),
+    );
+    let candidates = std::iter::once(claimed_by_none)
+        .chain(always)
+        .chain(where_closed);
     choices
         .choose(DecisionId::ReasoningOpenDelimiter, candidates)
         .flatten()

@@ -93,7 +93,7 @@ pub(super) fn distance(gap: &Gap, known: &[Gap], pieces: &Pieces) -> Option<(usi
     let alike = known.iter().filter(|other| other.behind == gap.behind);
     let all = alike.filter_map(|other| differing(gap, &other.text, &now, pieces));
     let all = all.map(|all| {
-        let without = all.iter().filter(|one| one.takes_words_away()).count();
+        let without = all.iter().filter(|one| one.loses_words()).count();
         (without, all.iter().map(weight).sum())
     });
     all.min()
@@ -270,6 +270,11 @@ impl Change {
     /// Returns true if words that renders have may be missing.
     pub(super) fn takes_words_away(&self) -> bool {
         self.now.is_empty() && self.has_word()
+    }
+
+    /// Returns true if words that renders have may be missing, or signs stand in their place.
+    fn loses_words(&self) -> bool {
+        self.has_word() && !self.now.contains(char::is_alphanumeric)
     }
 
     /// Returns true if what renders have before the stretch has words.

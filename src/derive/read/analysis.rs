@@ -130,7 +130,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
         reasoning: reasoning.slot,
         ..Dialect::standard()
     };
-    let reasoning = reasoning.reasoning;
+    let mut reasoning = reasoning.reasoning;
     let slot = dialect.reasoning.as_ref().or(renderer.slots.first());
     if let Some(found) = object::read(renderer, &user, &tooled, slot)
         && is_object(renderer)
@@ -146,6 +146,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
             space: String::new(),
             spaced: false,
             parts: None,
+            is_open_before_calls: false,
             filler: None,
         };
         return Ok(Analysis {
@@ -292,6 +293,9 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
             found,
             reasoning.as_ref(),
         );
+        if let Some(reasoning) = &mut reasoning {
+            reasoning.read_before_calls(renderer, &tooled, &anchor, &dialect);
+        }
         for (marker, found) in channels::read(renderer, &content, reasoning.as_ref(), found) {
             content.others.push(marker);
             evidence.push(found);

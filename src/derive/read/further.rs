@@ -104,6 +104,7 @@ fn behind(
         space: text::leading(after).to_owned(),
         spaced: true,
         parts: None,
+        is_open_before_calls: false,
         filler: None,
     };
     Some((markers, open[..closes_content].trim().is_empty()))

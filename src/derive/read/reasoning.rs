@@ -397,6 +397,7 @@ pub(super) fn rendered(
         spaced: close.ends_with(char::is_whitespace),
         parts: parts(renderer, shown, &open, close),
         open,
+        is_open_before_calls: false,
         filler: None,
     };
     let mut leads = leads(renderer, anchor, shown, settings);
@@ -478,6 +479,7 @@ fn behind(
         space: text::leading(after).to_owned(),
         spaced: true,
         parts: parts(renderer, shown, open, close),
+        is_open_before_calls: false,
         filler: None,
     };
     let key = shown.key();

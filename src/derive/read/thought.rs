@@ -4,7 +4,11 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::anchor::Anchor;
 use crate::derive::evidence::sample::Evidence;
+use crate::derive::probe::{self, Assistant, Dialect};
+use crate::derive::render::conversation::Context;
+use crate::derive::render::renderer::Renderer;
 use crate::judge::slot::Slot;
 use crate::value::Map;
 
@@ -26,6 +30,8 @@ pub(in crate::derive) struct Reasoning {
     pub(in crate::derive) spaced: bool,
     /// How the chat template parts a reasoning, to put markers around each part, where it does.
     pub(in crate::derive) parts: Option<Parts>,
+    /// True if no render closes it before a call that follows it at once, although something closes it before an answer.
+    pub(in crate::derive) is_open_before_calls: bool,
     /// The words in the place of a reasoning where a message has none, with the same markers around them: `<think>Skipped.</think>`.
     pub(in crate::derive) filler: Option<String>,
 }
@@ -69,6 +75,27 @@ pub(in crate::derive) struct Found {
 }
 
 impl Reasoning {
+    /// Sees whether it is closed before a call that follows it at once.
+    pub(super) fn read_before_calls(
+        &mut self,
+        renderer: &Renderer<'_>,
+        context: &Context,
+        anchor: &Anchor,
+        dialect: &Dialect,
+    ) {
+        let message = Assistant::calling([probe::call(0)]).thinking(probe::REASONING);
+        let name = &message.calls[0].name;
+        let turn = renderer.turn(context, &dialect.write(&message)).ok();
+        let between = turn.as_ref().and_then(|turn| {
+            let text = anchor.turn(&turn.full, probe::REASONING)?;
+            let (_, behind) = text.split_once(probe::REASONING)?;
+            Some(behind.split_once(name.as_str())?.0)
+        });
+        let close = self.close.trim();
+        self.is_open_before_calls =
+            !close.is_empty() && between.is_some_and(|between| !between.contains(close));
+    }
+
     /// Returns the words that stand between the markers of a reasoning at the beginning of what a message without one has before its first part, markers and all.
     pub(super) fn filler_in(&self, lead: &str) -> Option<String> {
         let lead = lead.trim_start();
