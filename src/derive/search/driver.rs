@@ -258,13 +258,15 @@ impl Driver<'_> {
         wanted.collect()
     }
 
-    /// Returns the attempt with the first candidate everywhere; where that fails, with the first other candidate that leads on.
+    /// Returns the attempt with the first candidate everywhere; where that fails, with the first other candidate that leads on, one that gives up the reasoning last:
+    /// no later candidate can say how it is read.
     pub(super) fn first(&mut self) -> Result<Attempt, DeriveError> {
         let error = match self.attempt(self.preferred.clone()) {
             Err(error) if !matches!(error, DeriveError::Exhausted { .. }) => error,
             settled => return settled,
         };
         let asked = self.renderer.choices.asked();
+        let mut last_resort = None;
         for candidate in all(&asked) {
             if !self.may_try() {
                 break;
@@ -275,16 +277,35 @@ impl Driver<'_> {
             let preferred = self.preferred.iter().cloned();
             match self.attempt(preferred.chain([candidate.clone()]).collect()) {
                 Ok(attempt) => {
-                    let mut asked = asked.iter();
-                    if let Some(first) = asked.find(|one| one.decision == candidate.decision) {
-                        self.replace(first, Some(error.to_string()), None);
+                    let gives_up = attempt.analysis.reasoning.is_none();
+                    if gives_up && candidate.decision == DecisionId::Reasoning {
+                        last_resort.get_or_insert((candidate, attempt));
+                        continue;
                     }
+                    self.replace_first(&asked, &candidate, &error);
                     return Ok(attempt);
                 }
                 Err(error) => self.lose(candidate, Fate::Fails, Some(error.to_string()), None),
             }
         }
-        Err(error)
+        let Some((candidate, attempt)) = last_resort else {
+            return Err(error);
+        };
+        self.replace_first(&asked, &candidate, &error);
+        Ok(attempt)
+    }
+
+    /// Notes that the first candidate of the decision failed for which this one was taken.
+    fn replace_first(
+        &mut self,
+        asked: &[MadeDecision],
+        candidate: &Preference,
+        error: &DeriveError,
+    ) {
+        let mut asked = asked.iter();
+        if let Some(first) = asked.find(|one| one.decision == candidate.decision) {
+            self.replace(first, Some(error.to_string()), None);
+        }
     }
 
     pub(super) fn bench<'a>(&'a self, attempt: &'a Attempt) -> Bench<'a> {
