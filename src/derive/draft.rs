@@ -126,7 +126,12 @@ fn drafted(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> 
         amended.begin_with_reasoning(&on);
         amended.close_at_end_tokens(&on, bench.source, &options.engines);
         amended.read_made_ids(&on);
+        let claimed_all = amended.claims_all_text();
         read_all_text(bench, &on, &mut amended)?;
+        // What ends the turn may be a delimiter only now, so that a delimiter before it can be told by that.
+        if amended.claims_all_text() != claimed_all && !amended.proof.failing().is_empty() {
+            amended.narrow(&on, &options.engines)?;
+        }
         amended.end_unclosed_calls(&on, &options.engines);
         amended.part_calls_from_text(&on, &options.engines)?;
         amended.close_calls_behind_bodies(&on, &options.engines);

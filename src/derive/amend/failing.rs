@@ -152,6 +152,9 @@ impl Amended {
         let mut told = Vec::new();
         let mut proofs = MAX_NARROWED;
         while let Some(taken) = self.narrowed(bench, engines, &mut proofs)? {
+            if !self.reads_recorded(&taken.document) {
+                break;
+            }
             (self.document, self.proof) = (taken.document, taken.proof);
             told.push(taken.told);
         }
