@@ -141,6 +141,26 @@ impl<'a> Ends<'a> {
         }
     }
 
+    /// A pattern for the first marker of each end where the rest of it follows, or the response ends; `None` where [`literals`](Self::literals) gives none, or none has
+    /// more than one marker.
+    pub(super) fn whole_or_last(&self) -> Option<String> {
+        self.literals()?;
+        let mut has_rest = false;
+        let ends = self.markers.iter().map(|end| {
+            let (needed, rest) = self.needed(end);
+            let needed = slot::pattern(needed);
+            match rest.trim() {
+                "" => needed,
+                rest => {
+                    has_rest = true;
+                    format!("{needed}\\s*(?:{}|{})", slot::pattern(rest), self.text_end)
+                }
+            }
+        });
+        let ends: Vec<String> = ends.collect();
+        super::either_of(ends).filter(|_| has_rest)
+    }
+
     /// A pattern that finds where the content begins behind the calls, at the beginning of a line if `at_line` asks for that and the chat template has it
     /// there; `None` where no marker opens the content there.
     pub(super) fn before_content(&self, at_line: bool) -> Option<String> {

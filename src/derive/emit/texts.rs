@@ -73,7 +73,14 @@ pub(super) fn content(
                 "what ends the turn may stand in a text as well, without the white space before it";
             super::pattern_candidate("with the white space before it", because, end)
         });
-        let candidates = first_or_all(first, all).chain(last).chain(exact);
+        let whole = ends.whole_or_last().map(|pattern| {
+            let because = "a text may have the first of them in it, and an engine may keep the last one to itself";
+            super::pattern_candidate("all markers, or the first where the response ends", because, pattern)
+        });
+        let candidates = first_or_all(first, all)
+            .chain(last)
+            .chain(exact)
+            .chain(whole);
         choices.choose(DecisionId::ContentClose, candidates)
     });
     let close = literals.or_else(|| close.and_then(|pattern| {
