@@ -398,6 +398,8 @@ pub(in crate::derive) fn read(
                 anchor: Anchor::of(own),
             };
             let all = shared.into_iter();
+            // A prompt that begins the turn has the model go on behind that, so that the turn does not begin before it.
+            let gap = gap.into_iter().filter(|one| one.name != BEHIND);
             let each = (!begins_with_any).then_some(each);
             each.into_iter()
                 .chain(ending)
