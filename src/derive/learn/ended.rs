@@ -43,16 +43,20 @@ pub(in crate::derive) fn ended<P>(
         }
     }
     let escaped = added.iter().map(|token| text::escape(token));
-    let at_the_end =
-        || either_of(escaped.collect()).and_then(|ways| ended_before_the_end(&now, &ways));
-    let beside = ended_beside(&now, ends, &added).or_else(at_the_end);
-    if let Some(next) = beside
-        && refused(&next) <= refused(&now)
-        && let Ok(template) = ResponseTemplate::from_value(&next.to_value())
-        && let Some(proof) = keeps(&Arc::new(template))
-    {
-        now = next;
-        proved = Some(proof);
+    if let Some(ways) = either_of(escaped.collect()) {
+        let beside =
+            |now: &_| ended_beside(now, ends, &added).or_else(|| ended_before_the_end(now, &ways));
+        let behind = |now: &_| ended_behind_the_next(now, &ways);
+        for changed in [&beside as &dyn Fn(&Document) -> _, &behind] {
+            if let Some(next) = changed(&now)
+                && refused(&next) <= refused(&now)
+                && let Ok(template) = ResponseTemplate::from_value(&next.to_value())
+                && let Some(proof) = keeps(&Arc::new(template))
+            {
+                now = next;
+                proved = Some(proof);
+            }
+        }
     }
     Some((now, proved?, added))
 }
@@ -126,6 +130,20 @@ fn ended_before_the_end(document: &Document, ways: &str) -> Option<Document> {
         }
     }
     is_changed.then_some(changed)
+}
+
+/// The document with any number of these patterns behind what begins the next message and closes the content at the end of the response; `None` where that does not
+/// close it. The shorter ones of several responses that are made at once are filled up so: `Hi<user><pad><pad>`.
+fn ended_behind_the_next(document: &Document, ways: &str) -> Option<Document> {
+    let mut changed = document.clone();
+    let content = changed.fields.get_mut(CONTENT_KEY)?;
+    let Some(Delimiter::Pattern(close)) = &mut content.close else {
+        return None;
+    };
+    let end = format!("{SPACE}\\Z");
+    let at = close.find(&end)?;
+    close.insert_str(at + SPACE.len(), &format!("(?:{}{SPACE})*", grouped(ways)));
+    Some(changed)
 }
 
 /// The document with content that this token closes, together with the white space behind it; `None` where something closes it already. Text behind the token is

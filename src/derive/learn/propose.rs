@@ -374,6 +374,11 @@ impl Seen<'_> {
                 found.start == text.len() - text.trim_start_matches(python::is_space).len()
             }),
         };
+        // What stands right before a call belongs to it.
+        let opens_call = self.calls_begin().any(|start| {
+            let between = self.text().get(spot.span.end..start);
+            between.is_some_and(|between| between.trim_matches(python::is_space).is_empty())
+        });
         if place.is_in_text && spot.span.end == self.text().trim_end_matches(python::is_space).len()
         {
             let own = spot.field.as_deref().unwrap_or_default();
@@ -402,11 +407,16 @@ impl Seen<'_> {
                 let is_own = spot.field.as_ref() == Some(name);
                 for how in [How::Also, How::Beside] {
                     if field.open.is_some() {
-                        let rank = place.rank_open(is_own, &how);
+                        let rank = match how {
+                            How::Beside if opens_call && name == CALLS_KEY => 0,
+                            _ => place.rank_open(is_own, &how),
+                        };
                         edits.push(Edit::open(name, marker, how.clone()).ranked(rank));
                     }
                     if field.close.is_some() {
-                        let rank = place.rank_close(is_own, &how);
+                        // It would be taken away wherever a text has it.
+                        let least = if opens_call { 2 } else { 0 };
+                        let rank = place.rank_close(is_own, &how).max(least);
                         edits.push(Edit::close(name, marker, how).ranked(rank));
                     }
                 }
@@ -420,6 +430,16 @@ impl Seen<'_> {
                 edits.push(Edit::close(name, "", How::Before(other.clone())));
             }
         }
+    }
+
+    /// The bytes at which calls begin: those that are not read, and the first of the message, as it is read and as it is expected.
+    fn calls_begin(&self) -> impl Iterator<Item = usize> {
+        let missed = self.read.missed.iter().map(Spotted::start);
+        let expected = self.recorded.expected.as_ref();
+        let expected = expected.and_then(Value::as_object);
+        let messages = expected.into_iter().chain([&self.read.message]);
+        let first = messages.filter_map(|message| gaps::first_call(self.text(), message));
+        missed.chain(first.map(|span| span.start))
     }
 
     /// Returns true if the text beside a stretch is nothing, or a constant that `touches` it.

@@ -83,17 +83,19 @@ impl Reasoning {
         anchor: &Anchor,
         dialect: &Dialect,
     ) {
-        let message = Assistant::calling([probe::call(0)]).thinking(probe::REASONING);
-        let name = &message.calls[0].name;
-        let turn = renderer.turn(context, &dialect.write(&message)).ok();
-        let between = turn.as_ref().and_then(|turn| {
-            let text = anchor.turn(&turn.full, probe::REASONING)?;
-            let (_, behind) = text.split_once(probe::REASONING)?;
-            Some(behind.split_once(name.as_str())?.0)
-        });
-        let close = self.close.trim();
-        self.is_open_before_calls =
-            !close.is_empty() && between.is_some_and(|between| !between.contains(close));
+        let calling = Assistant::calling([probe::call(0)]);
+        let name = calling.calls[0].name.clone();
+        // The text before the call's name, from the beginning of the turn or from the reasoning on.
+        let lead = |message: &Assistant, from: &str| {
+            let turn = renderer.turn(context, &dialect.write(message)).ok()?;
+            let text = anchor.turn(&turn.full, &name)?;
+            let (before, _) = text.split_once(name.as_str())?;
+            Some(before[before.find(from)? + from.len()..].trim().to_owned())
+        };
+        let thinking = calling.clone().thinking(probe::REASONING);
+        let leads = lead(&calling, "").zip(lead(&thinking, probe::REASONING));
+        self.is_open_before_calls = !self.close.trim().is_empty()
+            && leads.is_some_and(|(without, with)| !with.is_empty() && without.ends_with(&with));
     }
 
     /// Returns the words that stand between the markers of a reasoning at the beginning of what a message without one has before its first part, markers and all.

@@ -617,3 +617,60 @@ fn a_prompt_may_open_a_reasoning_beside_another_text() {
         ["Hm.", "Hi", "run()"]
     );
 }
+
+/// What closes the reasoning stands only in messages that have one.
+#[test]
+fn a_reasoning_that_nothing_opens_may_be_missing() {
+    let template =
+        chat("{%- if m.thinking -%}{{ m.thinking }}</think>{%- endif -%}{{ m.content }}");
+    let derivation = verified(&template);
+    let open = "reasoning open delimiter";
+    assert_eq!(
+        taken(&derivation, open),
+        "from the beginning, where something closes it"
+    );
+}
+
+/// An engine keeps to itself what ends the turn, and every reasoning before a call is left open.
+#[test]
+fn a_reasoning_that_renders_leave_open_ends_at_the_last_call() {
+    let template = chat(
+        "{%- if m.thinking -%}Thought: {{ m.thinking }}{{ '\\n' }}{%- if m.content -%}Answer: {% endif -%}{%- endif -%}{{ m.content }}\
+         {%- for c in m.tool_calls or [] -%}<call>{{ c.function | tojson }}</call>{%- endfor -%}",
+    );
+    let derivation = verified(&template);
+    assert_eq!(
+        taken(&derivation, "unclosed reasoning"),
+        "ends at calls that end the response"
+    );
+}
+
+/// The first form of calls leaves both the calls and the content without anything that opens them; the reasoning is not to blame for that.
+#[test]
+fn a_draft_that_gives_up_the_reasoning_leads_on_last() {
+    let template = chat(
+        "{%- if m.thinking and loop.last -%}<r>{{ m.thinking }}</r>{%- elif loop.last -%}<r></r>{%- endif -%}{{ m.content }}\
+         {%- for c in m.tool_calls or [] -%}{{ c.function | tojson }}{%- endfor -%}",
+    );
+    let derivation = verified(&template);
+    assert_ne!(taken(&derivation, "reasoning"), "none");
+}
+
+/// What ends the turn is a delimiter only where the content is what is left, and tells then what closes a call from the same in a text.
+#[test]
+fn delimiters_are_told_from_texts_where_the_content_is_what_is_left() {
+    verified(&chat(
+        "{%- if m.content -%}<say>{{ m.content }}</say>{%- endif -%}{%- for c in m.tool_calls or [] -%}<call {{ c.function.name }}\
+         {%- for k, v in c.function.arguments.items() %} {{ k }}={{ v | tojson }}{% endfor -%}/>{%- if not loop.last -%}{{ '\\n' }}{%- endif -%}{%- endfor -%}",
+    ));
+}
+
+/// An answer in a fence may have a fence in it.
+#[test]
+fn the_last_of_several_markers_tells_the_first_from_a_text() {
+    let derivation = verified(&chat("{{ '```final\\n' ~ m.content ~ '\\n```\\n' }}"));
+    assert_eq!(
+        taken(&derivation, "content close"),
+        "all markers, or the first where the response ends"
+    );
+}

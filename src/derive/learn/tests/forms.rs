@@ -172,3 +172,20 @@ fn a_reasoning_before_a_call_alone() {
     let report = derivation.report.responses.unwrap();
     assert_eq!((report.right_before, report.right), (0, 4), "{report:#?}");
 }
+
+/// A constant right before a call belongs to the call. It must not be taken away where an answer has it.
+#[test]
+fn a_marker_before_a_call_is_no_end_of_the_content() {
+    let form = Form {
+        response: "<|system|>OBJECT<|end|>",
+        content: "",
+        calls: 1,
+    };
+    let derivation = form.learnt(true);
+    let said = "Hello, <|system|> is a marker.";
+    let read = message(&derivation, "<|bot|>", &format!("{said}<|end|>"));
+    assert_eq!(
+        read,
+        format!(r#"{{"role": "assistant", "content": "{said}"}}"#)
+    );
+}
