@@ -272,9 +272,17 @@ impl Change {
         self.now.is_empty() && self.has_word()
     }
 
-    /// Returns true if words that renders have may be missing, or signs stand in their place.
+    /// Returns true if words that renders have are missing, and no others stand in their place.
     fn loses_words(&self) -> bool {
-        self.has_word() && !self.now.contains(char::is_alphanumeric)
+        let is_word = |token: &&str| token.contains(char::is_alphanumeric);
+        let now: Vec<&str> = tokens(&self.now).iter().map(|token| token.text).collect();
+        let was = self.was.iter().map(String::as_str);
+        let missing = was.filter(|token| is_word(token) && !now.contains(token));
+        let others = now.iter().filter(|token| {
+            let is_known = self.was.iter().any(|was| was == **token);
+            is_word(token) && !is_known
+        });
+        missing.count() > others.count()
     }
 
     /// Returns true if what renders have before the stretch has words.

@@ -207,7 +207,9 @@ impl Seen<'_> {
         let gaps = match self.read.missed.as_slice() {
             [] => gaps::gaps(self.text(), &self.without_marked_words()).unwrap_or_default(),
             missed => {
-                let constants = self.constants.find(self.text());
+                let mut constants = self.constants.find(self.text());
+                let leaked = self.read.spots.iter().filter(|spot| !spot.is_malformed);
+                constants.extend(leaked.map(|spot| spot.span.clone()));
                 let is_marker = |text: &str| self.is_marker(text);
                 supposed::gaps(self.text(), missed, known, pieces, &constants, is_marker)
             }

@@ -94,8 +94,11 @@ impl Reasoning {
         };
         let thinking = calling.clone().thinking(probe::REASONING);
         let leads = lead(&calling, "").zip(lead(&thinking, probe::REASONING));
-        self.is_open_before_calls = !self.close.trim().is_empty()
-            && leads.is_some_and(|(without, with)| !with.is_empty() && without.ends_with(&with));
+        let close = self.close.trim();
+        self.is_open_before_calls = !close.is_empty()
+            && leads.is_some_and(|(without, with)| {
+                !with.is_empty() && !with.contains(close) && without.ends_with(&with)
+            });
     }
 
     /// Returns the words that stand between the markers of a reasoning at the beginning of what a message without one has before its first part, markers and all.

@@ -618,7 +618,7 @@ fn a_prompt_may_open_a_reasoning_beside_another_text() {
     );
 }
 
-/// What closes the reasoning stands only in messages that have one.
+/// A reasoning has a marker behind it, and a message without one has none.
 #[test]
 fn a_reasoning_that_nothing_opens_may_be_missing() {
     let template =
@@ -656,7 +656,7 @@ fn a_draft_that_gives_up_the_reasoning_leads_on_last() {
     assert_ne!(taken(&derivation, "reasoning"), "none");
 }
 
-/// What ends the turn is a delimiter only where the content is what is left, and tells then what closes a call from the same in a text.
+/// The end of the turn is a delimiter only where the content is what is left, and tells then what closes a call from the same in a text.
 #[test]
 fn delimiters_are_told_from_texts_where_the_content_is_what_is_left() {
     verified(&chat(

@@ -5,9 +5,9 @@ use crate::derive::Derivation;
 use crate::value::json;
 
 /// A chat template whose calls are objects of JSON between two markers.
-const OBJECTS: &str = r#"{%- for m in messages -%}{%- if m.role == 'assistant' -%}<|bot|>{{ m.content or '' }}
-{%- for c in m.tool_calls or [] -%}<|call|>{{ {'name': c.function.name, 'arguments': c.function.arguments} | tojson }}<|/call|>{%- endfor -%}<|end|>
-{%- else -%}<|{{ m.role }}|>{{ m.content }}<|end|>{%- endif -%}{%- endfor -%}{%- if add_generation_prompt -%}<|bot|>{%- endif -%}"#;
+const OBJECTS: &str = r#"{%- for m in messages -%}{%- if m.role == 'assistant' -%}<bot>{{ m.content or '' }}
+{%- for c in m.tool_calls or [] -%}<call>{{ {'name': c.function.name, 'arguments': c.function.arguments} | tojson }}</call>{%- endfor -%}<end>
+{%- else -%}<{{ m.role }}>{{ m.content }}<end>{%- endif -%}{%- endfor -%}{%- if add_generation_prompt -%}<bot>{%- endif -%}"#;
 
 const CITIES: [&str; 4] = ["Paris", "Rome", "Oslo", "Bern"];
 
@@ -59,7 +59,7 @@ impl Form<'_> {
         assert!(derivation.report.verified);
         let report = derivation.report.responses.as_ref().unwrap();
         assert_eq!(report.right, 3, "{report:#?}");
-        let parsed = json::parse(&message(&derivation, "<|bot|>", &self.response(held))).unwrap();
+        let parsed = json::parse(&message(&derivation, "<bot>", &self.response(held))).unwrap();
         let expected = json::parse(&self.expected(held)).unwrap();
         for key in ["content", "tool_calls"] {
             assert_eq!(parsed.get(key), expected.get(key), "{}", self.response);
@@ -70,7 +70,7 @@ impl Form<'_> {
 
 #[test]
 fn a_call_of_which_a_marker_or_both_are_missing() {
-    for response in ["OBJECT<|/call|><|end|>", "OBJECT<|end|>"] {
+    for response in ["OBJECT</call><end>", "OBJECT<end>"] {
         let form = Form {
             response,
             content: "",
@@ -81,8 +81,8 @@ fn a_call_of_which_a_marker_or_both_are_missing() {
         let response = json::parse(&format!("\"{said}\"")).unwrap();
         let read = message(
             &derivation,
-            "<|bot|>",
-            &format!("{}<|end|>", response.as_str().unwrap()),
+            "<bot>",
+            &format!("{}<end>", response.as_str().unwrap()),
         );
         assert_eq!(
             read,
@@ -95,33 +95,45 @@ fn a_call_of_which_a_marker_or_both_are_missing() {
 fn a_call_between_other_markers() {
     for with_messages in [true, false] {
         for response in [
-            "Look at CITY.\n```json\nOBJECT\n```<|end|>",
-            "Look at CITY.<tool_call>OBJECT</tool_call><|end|>",
-            "Look at CITY.<|call|>get_weather(ARGUMENTS)<|/call|><|end|>",
+            "Look at CITY.\n~~~use\nOBJECT\n~~~<end>",
+            "Look at CITY.<ring>OBJECT</ring><end>",
         ] {
-            Form {
+            let form = Form {
                 response,
                 content: "Look at CITY.",
                 calls: 1,
-            }
-            .learnt(with_messages);
+            };
+            form.learnt(with_messages);
         }
+        let form = Form {
+            response: "<call>get_weather(ARGUMENTS)</call><end>",
+            content: "",
+            calls: 1,
+        };
+        form.learnt(with_messages);
     }
     // Words may stand around a name that is in no object.
-    let response = "Action: get_weather\nAction Input: ARGUMENTS<|end|>";
-    Form {
-        response,
-        content: "",
-        calls: 1,
+    for (response, content) in [
+        (
+            "Look at CITY.<call>get_weather(ARGUMENTS)</call><end>",
+            "Look at CITY.",
+        ),
+        ("Action: get_weather\nAction Input: ARGUMENTS<end>", ""),
+    ] {
+        let form = Form {
+            response,
+            content,
+            calls: 1,
+        };
+        form.learnt(true);
     }
-    .learnt(true);
 }
 
 #[test]
 fn several_calls_between_one_pair_of_markers() {
     let responses = [
-        "<|call|>[OBJECT, OBJECT]<|/call|><|end|>",
-        "<|call|>OBJECT\nOBJECT<|/call|><|end|>",
+        "<call>[OBJECT, OBJECT]</call><end>",
+        "<call>OBJECT\nOBJECT</call><end>",
     ];
     for response in responses {
         for with_messages in [true, false] {
@@ -133,10 +145,9 @@ fn several_calls_between_one_pair_of_markers() {
             .learnt(with_messages);
             // An argument may be a list of what begins as a call does.
             let arguments = r#"{"city": [{"name": "a"}, {"name": "b"}]}"#;
-            let call = format!(
-                r#"<|call|>{{"name": "get_weather", "arguments": {arguments}}}<|/call|><|end|>"#
-            );
-            let read = message(&derivation, "<|bot|>", &call);
+            let call =
+                format!(r#"<call>{{"name": "get_weather", "arguments": {arguments}}}</call><end>"#);
+            let read = message(&derivation, "<bot>", &call);
             assert!(
                 read.contains(&format!(r#""arguments": {arguments}"#)),
                 "{read}"
@@ -150,7 +161,7 @@ fn several_calls_between_one_pair_of_markers() {
 fn a_reasoning_before_a_call_alone() {
     let recorded = CITIES.map(|city| {
         let form = Form {
-            response: "<think>\nIn CITY?\n</think>\n<|call|>OBJECT<|/call|><|end|>",
+            response: "<muse>\nIn CITY?\n</muse>\n<call>OBJECT</call><end>",
             content: "",
             calls: 1,
         };
@@ -177,13 +188,13 @@ fn a_reasoning_before_a_call_alone() {
 #[test]
 fn a_marker_before_a_call_is_no_end_of_the_content() {
     let form = Form {
-        response: "<|system|>OBJECT<|end|>",
+        response: "<system>OBJECT<end>",
         content: "",
         calls: 1,
     };
     let derivation = form.learnt(true);
-    let said = "Hello, <|system|> is a marker.";
-    let read = message(&derivation, "<|bot|>", &format!("{said}<|end|>"));
+    let said = "Hello, <system> is a marker.";
+    let read = message(&derivation, "<bot>", &format!("{said}<end>"));
     assert_eq!(
         read,
         format!(r#"{{"role": "assistant", "content": "{said}"}}"#)
