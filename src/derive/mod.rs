@@ -100,7 +100,7 @@ impl Options {
         self.clock.or_else(some_day)
     }
 
-    /// Sets the time that the chat template is told; none is the system's.
+    /// Sets the time that the chat template is told; none is that of a fixed day.
     pub fn clock(self, clock: Option<Clock>) -> Self {
         Self { clock, ..self }
     }
